@@ -1,0 +1,10 @@
+//! Which of millions of XPath subscriptions does an XML document satisfy?
+//!
+//! Data flows one way: [`xpath`] parses a subscription, [`pattern`] brings it into the normal form all engines
+//! share, [`index`] keeps the distinct expressions and their subscribers. A document goes through the strict
+//! [`reader`]; an [`engine`] finds the linear paths it holds, and [`twig`] decides what linear paths cannot.
+#![forbid(unsafe_code)]
+
+pub mod limits;
+pub mod reader;
+pub mod xpath;

@@ -1,0 +1,37 @@
+//! The limits that keep a stranger's input from costing more than it should.
+
+/// Upper bounds on documents and expressions; crossing one is a clear error, never a crash or a hang.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Open elements at any point of a document.
+    pub depth: usize,
+    /// Attributes (namespace declarations included) on one element.
+    pub attributes: usize,
+    /// Bytes of one name, prefix included.
+    pub name_bytes: usize,
+    /// Bytes of one document as it arrives, before decoding.
+    pub document_bytes: u64,
+    /// Bytes of one expression.
+    pub expression_bytes: usize,
+    /// Steps of one expression, those inside predicates included.
+    pub steps: usize,
+    /// Predicates, parentheses and function calls inside one another.
+    pub nesting: usize,
+    /// Terms that the disjunctive normal form of one expression would have.
+    pub expansion: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            depth: 1_024,
+            attributes: 10_000,
+            name_bytes: 64 << 10,
+            document_bytes: 1 << 30,
+            expression_bytes: 16 << 10,
+            steps: 256,
+            nesting: 64,
+            expansion: 4_096,
+        }
+    }
+}

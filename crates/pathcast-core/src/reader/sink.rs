@@ -1,0 +1,52 @@
+//! What the reader tells whoever listens.
+
+/// A namespace URI by its number within one document; numbers are given in order of first use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct UriId(pub u32);
+
+impl UriId {
+    /// No namespace.
+    pub const NONE: Self = Self(0);
+    /// `http://www.w3.org/XML/1998/namespace`, bound to `xml` in every document.
+    pub const XML: Self = Self(1);
+}
+
+/// One attribute, its value normalised; namespace declarations are no attributes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attribute<'a> {
+    /// Its namespace.
+    pub uri: UriId,
+    /// Its name without prefix.
+    pub local: &'a str,
+    /// Its value.
+    pub value: &'a str,
+}
+
+/// A start tag with its names resolved.
+pub struct StartTag<'a> {
+    /// The element's namespace.
+    pub uri: UriId,
+    /// The element's name without prefix.
+    pub local: &'a str,
+    // The reader's own storage behind `attributes()` goes here.
+}
+
+/// Receives the events of one document in order.
+///
+/// A document may turn out to be malformed after any of these: what was gathered then counts for nothing.
+pub trait Sink {
+    /// Whether `text`, `comment` and `instruction` are wanted. Without them the reader checks but does not decode.
+    fn wants_text(&self) -> bool;
+    /// Announces a namespace URI before its number is first used; `NONE` and `XML` are not announced.
+    fn namespace(&mut self, id: UriId, uri: &str);
+    /// A start tag; an empty-element tag is followed by `end` at once.
+    fn start(&mut self, tag: &StartTag<'_>);
+    /// The end of the innermost open element.
+    fn end(&mut self);
+    /// A piece of text; pieces with no other event between them are one XPath text node.
+    fn text(&mut self, text: &str);
+    /// A comment, also outside the root element.
+    fn comment(&mut self, text: &str);
+    /// A processing instruction, also outside the root element; the XML declaration is none.
+    fn instruction(&mut self, target: &str, data: &str);
+}
