@@ -7,4 +7,5 @@
 
 pub mod limits;
 pub mod reader;
+pub mod values;
 pub mod xpath;
