@@ -1,6 +1,18 @@
 //! The subscription language: tokens, grammar, expression tree, printing back.
+//!
+//! [`parse`] turns source text into the tree of [`ast`] or says why not, with a column; the tree's `Display` writes
+//! it back in one canonical spelling. Nothing here knows documents, namespaces or engines.
 
 pub mod ast;
 mod error;
+mod expansion;
+mod grammar;
+mod ncname;
+mod numeral;
+mod print;
+mod refusals;
+mod steps;
+mod tokens;
 
 pub use error::{XPathError, XPathErrorKind};
+pub use grammar::parse;
