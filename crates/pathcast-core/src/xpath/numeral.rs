@@ -61,6 +61,9 @@ fn backwards(size: f64) -> Option<String> {
                 candidate = if candidate < EXACT { candidate + 1.0 } else { candidate.next_up() };
             }
         }
+        if next.is_empty() {
+            return None;
+        }
         levels.push(next);
     }
 }
@@ -76,28 +79,21 @@ fn digits_along(levels: &[Vec<(f64, u8, usize)>], mut index: usize) -> String {
     text
 }
 
-/// A fraction whose digits were rounded on the way: tries the neighbours of its digits read as a whole number.
+/// A number with a fraction: looks for a whole number of up to 20 digits that, divided by a power of ten, rounds to
+/// the fraction, and prints that behind the point.
 fn shifted(size: f64) -> Option<String> {
-    if size <= 0.0 || size >= 1.0 {
-        return None;
-    }
-    let zeros = (-size.log10()) as usize;
-    for digits in 15..=20 {
-        let places = zeros + digits;
-        let power = i32::try_from(places).ok()?;
-        let mut whole = (size * 10_f64.powi(power)).floor();
-        for _ in 0..8 {
-            whole = whole.next_down();
-        }
-        for _ in 0..16 {
-            let text = format!("0.{:0>places$}", whole.floor());
-            if let Some(text) = reads_as(text, size) {
-                return Some(text);
-            }
-            whole = whole.next_up();
-        }
-    }
-    None
+    const REACH: usize = 16;
+    let (whole, fraction) = (size.trunc(), size.fract());
+    let zeros = if fraction > 0.0 { (-fraction.log10()) as usize } else { return None };
+    (zeros + 1..=zeros + 21).rev().find_map(|places| {
+        let mut digits = fraction * 10_f64.powf(places as f64);
+        (0..REACH).for_each(|_| digits = digits.next_down());
+        (0..2 * REACH).find_map(|_| {
+            digits = digits.next_up();
+            let behind = shortest(digits.floor()).or_else(|| backwards(digits.floor()))?;
+            reads_as(format!("{whole}.{behind:0>places$}"), size)
+        })
+    })
 }
 
 #[cfg(test)]
