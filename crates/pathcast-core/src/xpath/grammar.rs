@@ -1,4 +1,5 @@
-//! From source text to expression tree: connectives, comparisons, unions, functions. Paths are in `steps`.
+//! From source text to expression tree: connectives, comparisons, unions. Function calls are in
+//! `functions`, paths in `steps`.
 //!
 //! The idea: recursive descent with one token of look-ahead over XPath 1.0's own grammar. What XPath allows and the
 //! subscription language does not is refused where it is met, so the tree only ever holds what engines can answer.
@@ -9,16 +10,17 @@
 //! most is a path or a union, and neither is boolean; after an attribute comes only `self::node()`.
 //! Cost: linear in the source; one allocation for each list or box of the tree and none beside.
 
-use super::ast::{Column, Comparison, Expr, Function, Path};
+use super::ast::{Column, Comparison, Expr, Path};
 use super::error::{XPathError, XPathErrorKind};
 use super::expansion;
+use super::functions::{is_boolean, is_node_set};
 use super::refusals;
-use super::tokens::{Kind, Token, Tokens, quoted};
+use super::tokens::{Kind, Parsed, Token, Tokens, quoted};
 use crate::limits::Limits;
 
-/// Recursion stops here whatever the limits say: a debug build takes about 3 KiB of stack a level, and a thread
-/// may have no more than 2 MiB, for this parser and for all who walk its tree.
-pub(super) const DEEPEST: usize = 256;
+/// Recursion stops here whatever the limits say: a level takes 6 KiB of stack in a debug build, and a thread
+/// may have no more than 2 MiB for this parser and for each who walks its tree.
+const DEEPEST: usize = 256;
 
 /// Parses a subscription.
 ///
@@ -37,23 +39,9 @@ pub fn parse<'a>(source: &'a str, limits: &Limits) -> Result<Expr<'a>, XPathErro
         );
         return Err(XPathError { kind: XPathErrorKind::Limit, message, column: 1 });
     }
-    let mut parser = Parser::new(source, limits)?;
-    if parser.token.kind == Kind::End {
-        return Err(parser.syntax_here("the expression is empty".into()));
-    }
-    let expression = parser.expression()?;
-    match parser.token.kind {
-        Kind::End => {}
-        Kind::CloseParenthesis | Kind::CloseBracket => {
-            let message = format!("{} closes nothing", parser.found());
-            return Err(parser.syntax_here(message));
-        }
-        _ => {
-            let message = format!("expected an operator or the end, found {}", parser.found());
-            return Err(parser.syntax_here(message));
-        }
-    }
-    if parser.branches || limits.expansion == 0 {
+    let (expression, branches) =
+        Parser::new(source, limits).and_then(Parser::whole).map_err(|error| *error)?;
+    if branches || limits.expansion == 0 {
         expansion::check(&expression, limits.expansion)?;
     }
     Ok(expression)
@@ -75,19 +63,33 @@ pub(super) struct Parser<'a, 'l> {
 }
 
 impl<'a, 'l> Parser<'a, 'l> {
-    fn new(source: &'a str, limits: &'l Limits) -> Result<Self, XPathError> {
+    fn new(source: &'a str, limits: &'l Limits) -> Parsed<Self> {
         let mut tokens = Tokens::new(source);
         let token = tokens.next()?;
         Ok(Self { tokens, token, limits, depth: 0, steps: 0, on_attribute: false, branches: false })
     }
 
-    pub fn advance(&mut self) -> Result<(), XPathError> {
+    /// The whole source as one expression, and whether there is anything in it to expand.
+    fn whole(mut self) -> Parsed<(Expr<'a>, bool)> {
+        if self.token.kind == Kind::End {
+            return Err(self.syntax_here("the expression is empty".into()));
+        }
+        let expression = self.expression()?;
+        let message = match self.token.kind {
+            Kind::End => return Ok((expression, self.branches)),
+            Kind::CloseParenthesis | Kind::CloseBracket => format!("{} closes nothing", self.found()),
+            _ => format!("expected an operator or the end, found {}", self.found()),
+        };
+        Err(self.syntax_here(message))
+    }
+
+    pub fn advance(&mut self) -> Parsed<()> {
         self.token = self.tokens.next()?;
         Ok(())
     }
 
     /// Passes over a token that must come next; `opened` is the bracket it closes.
-    pub fn close(&mut self, kind: Kind<'a>, opened: (usize, &str), closing: &str) -> Result<(), XPathError> {
+    pub fn close(&mut self, kind: Kind<'a>, opened: (usize, &str), closing: &str) -> Parsed<()> {
         if self.token.kind == kind {
             self.depth -= 1;
             return self.advance();
@@ -99,7 +101,7 @@ impl<'a, 'l> Parser<'a, 'l> {
     }
 
     /// Enters a predicate, a parenthesis or a call at the current token.
-    pub fn open(&mut self) -> Result<(), XPathError> {
+    pub fn open(&mut self) -> Parsed<()> {
         self.depth += 1;
         let limit = self.limits.nesting.min(DEEPEST);
         if self.depth > limit {
@@ -113,7 +115,7 @@ impl<'a, 'l> Parser<'a, 'l> {
         Ok(())
     }
 
-    pub fn expression(&mut self) -> Result<Expr<'a>, XPathError> {
+    pub fn expression(&mut self) -> Parsed<Expr<'a>> {
         let first = self.conjunction()?;
         if self.token.kind != Kind::Or {
             return Ok(first);
@@ -129,7 +131,7 @@ impl<'a, 'l> Parser<'a, 'l> {
         Ok(Expr::Or(terms))
     }
 
-    fn conjunction(&mut self) -> Result<Expr<'a>, XPathError> {
+    fn conjunction(&mut self) -> Parsed<Expr<'a>> {
         let first = self.comparison()?;
         if self.token.kind != Kind::And {
             return Ok(first);
@@ -147,7 +149,7 @@ impl<'a, 'l> Parser<'a, 'l> {
 
     /// Both kinds of comparison at once: their precedence only matters in chains, which compare booleans and are
     /// refused in any order.
-    fn comparison(&mut self) -> Result<Expr<'a>, XPathError> {
+    fn comparison(&mut self) -> Parsed<Expr<'a>> {
         let mut left = self.operand()?;
         while let Some(operator) = comparison_of(self.token.kind) {
             let start = self.token.start;
@@ -166,7 +168,7 @@ impl<'a, 'l> Parser<'a, 'l> {
     }
 
     /// A union or a number with its signs; arithmetic behind it is refused.
-    fn operand(&mut self) -> Result<Expr<'a>, XPathError> {
+    fn operand(&mut self) -> Parsed<Expr<'a>> {
         let start = self.token.start;
         let mut signs = 0_usize;
         while self.token.kind == Kind::Minus {
@@ -183,14 +185,13 @@ impl<'a, 'l> Parser<'a, 'l> {
         }
         match self.token.kind {
             Kind::Plus | Kind::Minus | Kind::Multiply | Kind::Div | Kind::Mod => {
-                let message = format!("arithmetic is not supported: {}", self.found());
-                Err(self.unsupported(self.token.start, &message))
+                Err(self.refuse_arithmetic())
             }
             _ => Ok(operand),
         }
     }
 
-    fn union(&mut self) -> Result<Expr<'a>, XPathError> {
+    fn union(&mut self) -> Parsed<Expr<'a>> {
         let start = self.token.start;
         let first = self.primary()?;
         if self.token.kind != Kind::Pipe {
@@ -208,12 +209,7 @@ impl<'a, 'l> Parser<'a, 'l> {
         Ok(Expr::Union(paths))
     }
 
-    fn flatten_union(
-        &mut self,
-        paths: &mut Vec<Path<'a>>,
-        next: Expr<'a>,
-        start: usize,
-    ) -> Result<(), XPathError> {
+    fn flatten_union(&mut self, paths: &mut Vec<Path<'a>>, next: Expr<'a>, start: usize) -> Parsed<()> {
         match next {
             Expr::Path(path) => paths.push(path),
             Expr::Union(inner) => paths.extend(inner),
@@ -227,7 +223,7 @@ impl<'a, 'l> Parser<'a, 'l> {
     }
 
     /// A path, or what XPath calls a primary expression.
-    fn primary(&mut self) -> Result<Expr<'a>, XPathError> {
+    fn primary(&mut self) -> Parsed<Expr<'a>> {
         let start = self.token.start;
         let primary = match self.token.kind {
             Kind::Literal(text) => {
@@ -247,9 +243,7 @@ impl<'a, 'l> Parser<'a, 'l> {
             }
             Kind::Function(prefix, name) => self.call(prefix, name)?,
             Kind::Variable(name) => {
-                let message =
-                    format!("variables are not supported: {}; write the value itself", quoted(name));
-                return Err(self.unsupported(start, &message));
+                return Err(self.refuse_variable(name));
             }
             _ => return self.path().map(Expr::Path),
         };
@@ -260,83 +254,16 @@ impl<'a, 'l> Parser<'a, 'l> {
         }
     }
 
-    fn call(&mut self, prefix: Option<&str>, name: &str) -> Result<Expr<'a>, XPathError> {
-        let start = self.token.start;
-        let column = self.column(start);
-        let function = match (prefix, name) {
-            (None, "not") => None,
-            (None, "contains") => Some(Function::Contains),
-            (None, "starts-with") => Some(Function::StartsWith),
-            _ => return Err(self.refuse_function(prefix, name)),
-        };
-        self.open()?;
-        self.advance()?;
-        let opened = self.token.start;
-        self.advance()?;
-        let wanted = if function.is_some() { 2 } else { 1 };
-        let first = self.argument(start, name, wanted, 0)?;
-        let expression = match function {
-            None => Expr::Not(Box::new(first)),
-            Some(function) => {
-                let second = self.argument(start, name, wanted, 1)?;
-                self.check_arguments(start, name, [&first, &second])?;
-                Expr::Call(function, Box::new(first), Box::new(second), column)
-            }
-        };
-        if self.token.kind == Kind::Comma {
-            return Err(self.wrong_count(start, name, wanted));
-        }
-        self.close(Kind::CloseParenthesis, (opened, "("), ")")?;
-        Ok(expression)
+    #[cold]
+    fn refuse_variable(&mut self, name: &str) -> Box<XPathError> {
+        let message = format!("variables are not supported: {}; write the value itself", quoted(name));
+        self.unsupported(self.token.start, &message)
     }
 
-    /// The argument number `index`, with the comma in front of all but the first.
-    fn argument(
-        &mut self,
-        call: usize,
-        name: &str,
-        wanted: usize,
-        index: usize,
-    ) -> Result<Expr<'a>, XPathError> {
-        if self.token.kind == Kind::CloseParenthesis {
-            return Err(self.wrong_count(call, name, wanted));
-        }
-        if index > 0 {
-            if self.token.kind != Kind::Comma {
-                let message = format!("expected , between the arguments of {name}(), found {}", self.found());
-                return Err(self.syntax_here(message));
-            }
-            self.advance()?;
-        }
-        self.expression()
-    }
-
-    fn wrong_count(&mut self, call: usize, name: &str, wanted: usize) -> XPathError {
-        let plural = if wanted == 1 { "one argument" } else { "two arguments" };
-        self.tokens.syntax(call, format!("{name}() takes {plural}"))
-    }
-
-    fn check_arguments(&mut self, call: usize, name: &str, both: [&Expr<'a>; 2]) -> Result<(), XPathError> {
-        let refused = if both.iter().any(|argument| is_boolean(argument)) {
-            "a boolean argument"
-        } else if both.iter().any(|argument| matches!(argument, Expr::Union(_))) {
-            "a union of paths as an argument"
-        } else if both.iter().all(|argument| is_node_set(argument)) {
-            "paths as both arguments"
-        } else {
-            return Ok(());
-        };
-        let message = format!("{name}() with {refused} is not supported; give it a path and a string");
-        Err(self.unsupported(call, &message))
-    }
-
-    fn refuse_function(&mut self, prefix: Option<&str>, name: &str) -> XPathError {
-        let start = self.token.start;
-        if let (None, Some(message)) = (prefix, refusals::function(name)) {
-            return self.unsupported(start, &message);
-        }
-        let function = quoted(&self.tokens.source[start..self.tokens.end]);
-        self.tokens.syntax(start, format!("unknown function: {function}"))
+    #[cold]
+    fn refuse_arithmetic(&mut self) -> Box<XPathError> {
+        let message = format!("arithmetic is not supported: {}", self.found());
+        self.unsupported(self.token.start, &message)
     }
 
     pub fn column(&mut self, offset: usize) -> Column {
@@ -351,15 +278,15 @@ impl<'a, 'l> Parser<'a, 'l> {
         }
     }
 
-    pub fn error(&mut self, kind: XPathErrorKind, offset: usize, message: String) -> XPathError {
-        XPathError { kind, message, column: self.tokens.column(offset) }
+    pub fn error(&mut self, kind: XPathErrorKind, offset: usize, message: String) -> Box<XPathError> {
+        Box::new(XPathError { kind, message, column: self.tokens.column(offset) })
     }
 
-    pub fn unsupported(&mut self, offset: usize, message: &str) -> XPathError {
+    pub fn unsupported(&mut self, offset: usize, message: &str) -> Box<XPathError> {
         self.error(XPathErrorKind::Unsupported, offset, message.into())
     }
 
-    pub fn syntax_here(&mut self, message: String) -> XPathError {
+    pub fn syntax_here(&mut self, message: String) -> Box<XPathError> {
         self.tokens.syntax(self.token.start, message)
     }
 }
@@ -388,12 +315,4 @@ fn comparison_of(kind: Kind<'_>) -> Option<Comparison> {
         Kind::GreaterEqual => Comparison::GreaterEqual,
         _ => return None,
     })
-}
-
-fn is_boolean(expression: &Expr<'_>) -> bool {
-    matches!(expression, Expr::Or(_) | Expr::And(_) | Expr::Not(_) | Expr::Compare(..) | Expr::Call(..))
-}
-
-fn is_node_set(expression: &Expr<'_>) -> bool {
-    matches!(expression, Expr::Path(_) | Expr::Union(_))
 }

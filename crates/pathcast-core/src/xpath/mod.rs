@@ -6,6 +6,7 @@
 pub mod ast;
 mod error;
 mod expansion;
+mod functions;
 mod grammar;
 mod ncname;
 mod numeral;

@@ -50,8 +50,8 @@ pub(super) fn axis(name: &str) -> Option<&'static str> {
 pub(super) const DOUBLE_DOT: &str =
     "the parent step .. is not supported; put the condition on the parent, as in a[b] for b/..";
 
-pub(super) const AFTER_ATTRIBUTE: &str = "nothing lies below or beside an attribute here: after an attribute only \
-                                          . is supported; start a path in its predicate with / to leave it";
+pub(super) const AFTER_ATTRIBUTE: &str =
+    "after an attribute only . is supported; a path in a predicate of the attribute may also start with /";
 
 pub(super) const ATTRIBUTE_TEST: &str =
     "an attribute is never such a node, so this test is not supported; write @name, @* or @node()";

@@ -7,11 +7,11 @@ use super::ast::{Axis, Column, Expr, NodeTest, Path, Step};
 use super::error::{XPathError, XPathErrorKind};
 use super::grammar::Parser;
 use super::refusals;
-use super::tokens::{Kind, quoted};
+use super::tokens::{Kind, Parsed, quoted};
 
 impl<'a> Parser<'a, '_> {
     /// A location path; the context for attributes is the same after it as before.
-    pub fn path(&mut self) -> Result<Path<'a>, XPathError> {
+    pub fn path(&mut self) -> Parsed<Path<'a>> {
         let column = self.column(self.token.start);
         let context = self.on_attribute;
         let absolute = matches!(self.token.kind, Kind::Slash | Kind::DoubleSlash);
@@ -59,16 +59,12 @@ impl<'a> Parser<'a, '_> {
         )
     }
 
-    fn step(&mut self) -> Result<Step<'a>, XPathError> {
+    fn step(&mut self) -> Parsed<Step<'a>> {
         let start = self.token.start;
         let column = self.column(start);
         self.steps += 1;
         if self.steps > self.limits.steps {
-            let message = format!(
-                "the expression has {} steps, more than the limit of {}",
-                self.steps, self.limits.steps
-            );
-            return Err(self.error(XPathErrorKind::Limit, start, message));
+            return Err(self.too_many_steps());
         }
         let axis = match self.token.kind {
             Kind::Dot => return self.dot(column),
@@ -102,7 +98,14 @@ impl<'a> Parser<'a, '_> {
         Ok(Step { axis, test, predicates, column })
     }
 
-    fn dot(&mut self, column: Column) -> Result<Step<'a>, XPathError> {
+    #[cold]
+    fn too_many_steps(&mut self) -> Box<XPathError> {
+        let message =
+            format!("the expression has {} steps, more than the limit of {}", self.steps, self.limits.steps);
+        self.error(XPathErrorKind::Limit, self.token.start, message)
+    }
+
+    fn dot(&mut self, column: Column) -> Parsed<Step<'a>> {
         self.advance()?;
         if self.token.kind == Kind::OpenBracket {
             let message = "XPath 1.0 allows no predicate after . ; write self::node()[…]";
@@ -111,7 +114,7 @@ impl<'a> Parser<'a, '_> {
         Ok(Step { axis: Axis::SelfNode, test: NodeTest::Node, predicates: Vec::new(), column })
     }
 
-    fn axis(&mut self, name: &str) -> Result<Axis, XPathError> {
+    fn axis(&mut self, name: &str) -> Parsed<Axis> {
         Ok(match name {
             "child" => Axis::Child,
             "descendant" => Axis::Descendant,
@@ -132,7 +135,7 @@ impl<'a> Parser<'a, '_> {
         })
     }
 
-    fn node_test(&mut self) -> Result<NodeTest<'a>, XPathError> {
+    fn node_test(&mut self) -> Parsed<NodeTest<'a>> {
         let test = match self.token.kind {
             Kind::Name(prefix, local) => NodeTest::Name(prefix, local),
             Kind::Star => NodeTest::Any,
@@ -151,7 +154,7 @@ impl<'a> Parser<'a, '_> {
         Ok(test)
     }
 
-    fn node_type(&mut self, name: &str) -> Result<NodeTest<'a>, XPathError> {
+    fn node_type(&mut self, name: &str) -> Parsed<NodeTest<'a>> {
         self.advance()?;
         self.advance()?;
         let test = match (name, self.token.kind) {
@@ -172,7 +175,7 @@ impl<'a> Parser<'a, '_> {
         Ok(test)
     }
 
-    fn predicate(&mut self) -> Result<Expr<'a>, XPathError> {
+    fn predicate(&mut self) -> Parsed<Expr<'a>> {
         let opened = self.token.start;
         self.open()?;
         self.advance()?;

@@ -12,6 +12,9 @@ use super::error::{XPathError, XPathErrorKind};
 use super::ncname::end_of_name;
 use crate::values::number::scan_decimal;
 
+/// The error is boxed inside the parser: it is rare, and every result on the stack of a deep recursion is smaller.
+pub(super) type Parsed<T> = Result<T, Box<XPathError>>;
+
 /// A token and the byte where it starts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token<'a> {
@@ -113,11 +116,11 @@ impl<'a> Tokens<'a> {
     }
 
     /// A syntax error at a byte offset.
-    pub fn syntax(&mut self, offset: usize, message: String) -> XPathError {
-        XPathError { kind: XPathErrorKind::Syntax, message, column: self.column(offset) }
+    pub fn syntax(&mut self, offset: usize, message: String) -> Box<XPathError> {
+        Box::new(XPathError { kind: XPathErrorKind::Syntax, message, column: self.column(offset) })
     }
 
-    pub fn next(&mut self) -> Result<Token<'a>, XPathError> {
+    pub fn next(&mut self) -> Parsed<Token<'a>> {
         let start = self.skip_space(self.end);
         let bytes = self.source.as_bytes();
         let (kind, length) = match &bytes[start..] {
@@ -164,7 +167,7 @@ impl<'a> Tokens<'a> {
         at
     }
 
-    fn number(&mut self, start: usize) -> Result<(Kind<'a>, usize), XPathError> {
+    fn number(&mut self, start: usize) -> Parsed<(Kind<'a>, usize)> {
         let bytes = &self.source.as_bytes()[start..];
         let (value, length) = scan_decimal(bytes).unwrap_or((0.0, 1));
         if let [b'e' | b'E', b'0'..=b'9' | b'+' | b'-', ..] = &bytes[length..] {
@@ -174,7 +177,7 @@ impl<'a> Tokens<'a> {
         Ok((Kind::Number(value), length))
     }
 
-    fn literal(&mut self, start: usize) -> Result<(Kind<'a>, usize), XPathError> {
+    fn literal(&mut self, start: usize) -> Parsed<(Kind<'a>, usize)> {
         let bytes = self.source.as_bytes();
         let quote = bytes[start];
         let Some(length) = memchr::memchr(quote, &bytes[start + 1..]) else {
@@ -193,7 +196,7 @@ impl<'a> Tokens<'a> {
         Ok((Kind::Literal(text), length + 2))
     }
 
-    fn name(&mut self, start: usize) -> Result<(Kind<'a>, usize), XPathError> {
+    fn name(&mut self, start: usize) -> Parsed<(Kind<'a>, usize)> {
         if self.after_operand {
             let end = end_of_name(self.source, start);
             let kind = match &self.source[start..end] {
@@ -225,7 +228,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// Prefix, local part (perhaps `*`) and end of the qualified name at `start`.
-    fn qualified_name(&mut self, start: usize) -> Result<(Option<&'a str>, &'a str, usize), XPathError> {
+    fn qualified_name(&mut self, start: usize) -> Parsed<(Option<&'a str>, &'a str, usize)> {
         let source = self.source;
         let first = end_of_name(source, start);
         if first == start {
@@ -248,7 +251,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    fn foreign_character(&mut self, at: usize) -> XPathError {
+    fn foreign_character(&mut self, at: usize) -> Box<XPathError> {
         let message = match self.source[at..].chars().next() {
             Some(character) => format!("no token of XPath starts with {character:?}"),
             None => "a name is missing at the end".into(),
