@@ -37,3 +37,59 @@ impl fmt::Display for DocumentError {
 }
 
 impl std::error::Error for DocumentError {}
+
+/// A refusal on its way out: what is wrong, and how many bytes after the start of the token.
+///
+/// Boxed, so that the result of every check is one word and costs nothing while all is well.
+#[derive(Clone, Debug)]
+pub(super) struct Fault(Box<FaultParts>);
+
+#[derive(Clone, Debug)]
+struct FaultParts {
+    kind: DocumentErrorKind,
+    reason: String,
+    at: usize,
+}
+
+impl Fault {
+    #[cold]
+    pub(super) fn new(kind: DocumentErrorKind, at: usize, reason: impl Into<String>) -> Self {
+        Self(Box::new(FaultParts { kind, reason: reason.into(), at }))
+    }
+
+    #[cold]
+    pub(super) fn malformed(at: usize, reason: impl Into<String>) -> Self {
+        Self::new(DocumentErrorKind::Malformed, at, reason)
+    }
+
+    #[cold]
+    pub(super) fn encoding(at: usize, reason: impl Into<String>) -> Self {
+        Self::new(DocumentErrorKind::Encoding, at, reason)
+    }
+
+    #[cold]
+    pub(super) fn entity(at: usize, reason: impl Into<String>) -> Self {
+        Self::new(DocumentErrorKind::Entity, at, reason)
+    }
+
+    #[cold]
+    pub(super) fn limit(at: usize, reason: impl Into<String>) -> Self {
+        Self::new(DocumentErrorKind::Limit, at, reason)
+    }
+
+    /// How many bytes after the start of the token the trouble is.
+    pub(super) fn at(&self) -> usize {
+        self.0.at
+    }
+
+    /// The same fault, seen from a token that starts `by` bytes earlier.
+    pub(super) fn later(mut self, by: usize) -> Self {
+        self.0.at += by;
+        self
+    }
+
+    /// The error to hand out, now that its place is known.
+    pub(super) fn placed(self, line: u64, column: u64) -> DocumentError {
+        DocumentError { kind: self.0.kind, reason: self.0.reason, line, column }
+    }
+}

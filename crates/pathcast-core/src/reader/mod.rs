@@ -1,7 +1,213 @@
 //! A strict, namespace-aware, limited XML 1.0 reader over quick-xml.
+//!
+//! Four layers, each of which trusts the one before:
+//!
+//! 1. bytes to clean text ([`encoding`], [`decode`], [`clean`], [`source`]): the encoding is found, characters are
+//!    checked, line ends normalised. Clean UTF-8 in memory is not copied.
+//! 2. clean text to tokens: quick-xml, which finds where a token ends and that end tags match, and is lax otherwise.
+//! 3. tokens to events ([`document`], [`attributes`], [`namespaces`], [`references`], [`declaration`]): everything XML
+//!    1.0 and Namespaces 1.0 demand of names, attributes, references, comments and of the order of things.
+//! 4. the DOCTYPE ([`doctype`]): checked, not fetched, entity declarations refused, attribute defaults applied.
+//!
+//! A document gives the same events, or the same error at the same place, however it arrives: in memory or in pieces of
+//! any size. Nothing before an error counts; the caller must throw away what the sink has gathered.
+//!
+//! Cost: linear in the document. Memory: the largest token, the open elements, and the distinct prefixes and namespace
+//! URIs; never the document.
 
+mod attributes;
+mod chars;
+mod clean;
+mod declaration;
+mod decode;
+mod doctype;
+mod document;
+mod encoding;
 mod error;
+mod namespaces;
+mod position;
+mod references;
 mod sink;
+mod source;
+mod tokens;
+
+use std::io::Read;
+
+use quick_xml::events::Event;
+
+use crate::limits::Limits;
+use document::{Document, KEPT_BYTES};
+use encoding::{Detected, Encoding};
+use error::Fault;
+use position::Position;
+use source::{Buffers, Sizes, Source};
 
 pub use error::{DocumentError, DocumentErrorKind};
 pub use sink::{Attribute, Sink, StartTag, UriId};
+
+/// Reads documents one after another; buffers are kept in between.
+pub struct Reader {
+    document: Document,
+    buffers: Buffers,
+    /// The token of a stream that is being read.
+    token: Vec<u8>,
+    sizes: Sizes,
+}
+
+impl Reader {
+    /// A reader that refuses what is beyond the limits.
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            document: Document::new(limits),
+            buffers: Buffers::default(),
+            token: Vec::new(),
+            sizes: Sizes::default(),
+        }
+    }
+
+    /// Reads a whole document in memory; its byte order mark or its declaration name the encoding.
+    pub fn read_bytes<S: Sink>(&mut self, document: &[u8], sink: &mut S) -> Result<(), DocumentError> {
+        match self.clean_text(document) {
+            Some((text, detected)) => self.read_clean(text, Some(detected), sink),
+            // what must be decoded or is in any way wrong goes the way of streams, and is refused where they are
+            None => self.read_stream(document, sink),
+        }
+    }
+
+    /// Reads a document that is decoded already: an encoding declaration is checked for syntax and otherwise ignored.
+    pub fn read_str<S: Sink>(&mut self, document: &str, sink: &mut S) -> Result<(), DocumentError> {
+        let mark = if document.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
+        let text = &document[mark..];
+        if document.len() as u64 <= self.document.limits().document_bytes && is_clean(text) {
+            return self.read_clean(text, None, sink);
+        }
+        let known = Detected { encoding: Encoding::Utf8, mark };
+        self.read_pieces(text.as_bytes(), Some(known), sink)
+    }
+
+    /// Reads a document from a source that may give it in pieces of any size, with the same answer.
+    pub fn read_stream<R: Read, S: Sink>(&mut self, source: R, sink: &mut S) -> Result<(), DocumentError> {
+        self.read_pieces(source, None, sink)
+    }
+
+    /// The text of a document that needs no decoding and has no fault in its bytes.
+    fn clean_text<'d>(&self, document: &'d [u8]) -> Option<(&'d str, Detected)> {
+        if document.len() as u64 > self.document.limits().document_bytes {
+            return None;
+        }
+        let detected = encoding::detect(document).ok()?;
+        let bytes = &document[detected.mark..];
+        let text = match detected.encoding {
+            Encoding::Utf8 => std::str::from_utf8(bytes).ok()?,
+            Encoding::Ascii if bytes.is_ascii() => std::str::from_utf8(bytes).ok()?,
+            _ => return None,
+        };
+        is_clean(text).then_some((text, detected))
+    }
+
+    /// Reads clean text: tokens borrow from it.
+    fn read_clean<S: Sink>(
+        &mut self,
+        text: &str,
+        detected: Option<Detected>,
+        sink: &mut S,
+    ) -> Result<(), DocumentError> {
+        self.document.begin(detected, sink.wants_text());
+        let mut tokens = quick_xml::Reader::from_str(text);
+        loop {
+            let start = tokens.buffer_position();
+            let result = match tokens.read_event() {
+                Ok(Event::Eof) => {
+                    let whole = self.document.finish(start);
+                    return whole.map_err(|fault| place(fault, text, start));
+                }
+                Ok(Event::DocType(_)) => {
+                    self.document.doctype(&text[start as usize..tokens.buffer_position() as usize])
+                }
+                Ok(event) => self.document.handle(&event, start, sink),
+                Err(error) => {
+                    let raw = &text[start as usize..];
+                    let ended =
+                        memchr::memchr3(b';', b'<', b'&', raw.as_bytes().get(1..).unwrap_or_default());
+                    Err(tokens::explain(&error, raw, ended.is_none(), &mut self.document))
+                }
+            };
+            if let Err(fault) = result {
+                return Err(place(fault, text, start));
+            }
+        }
+    }
+
+    /// Reads from a source: tokens are gathered in a buffer.
+    fn read_pieces<R: Read, S: Sink>(
+        &mut self,
+        source: R,
+        known: Option<Detected>,
+        sink: &mut S,
+    ) -> Result<(), DocumentError> {
+        let Self { document, buffers, token, sizes } = self;
+        let limit = document.limits().document_bytes;
+        let mut source = Source::new(source, buffers, *sizes, limit, known);
+        let detected = match (known, source.detect()) {
+            (Some(_), _) => None,
+            (None, Ok(detected)) => Some(detected),
+            (None, Err(fault)) => return Err(fault.placed(1, 1)),
+        };
+        document.begin(detected, sink.wants_text());
+        let mut tokens = quick_xml::Reader::from_reader(source);
+        let mut position = Position::START;
+        let result = loop {
+            token.clear();
+            let start = tokens.buffer_position();
+            let result = match tokens.read_event_into(token) {
+                Ok(Event::Eof) => break document.finish(start).map_err(|fault| (fault, 0)),
+                Ok(Event::DocType(_)) => document.doctype(as_text(token)),
+                Ok(event) => document.handle(&event, start, sink),
+                Err(error) => {
+                    let source = tokens.get_mut();
+                    // a lone `<` at the end is consumed, but never reaches the token
+                    let missing = source.delivered() - start - token.len() as u64;
+                    let fault = match source.take_fault() {
+                        Some(fault) => fault.later(token.len()),
+                        None => tokens::explain(&error, as_text(token), source.is_at_end(), document),
+                    };
+                    break Err((fault, missing));
+                }
+            };
+            if let Err(fault) = result {
+                break Err((fault, 0));
+            }
+            position.advance(token);
+        };
+        let result = result.map_err(|(fault, missing)| {
+            position.advance(&token[..fault.at().min(token.len())]);
+            position.column += missing;
+            fault.placed(position.line, position.column)
+        });
+        token.clear();
+        token.shrink_to(KEPT_BYTES);
+        result
+    }
+}
+
+/// Whether text holds only XML characters, needs no line end changed, and no second byte order mark is before it.
+fn is_clean(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    clean::first_forbidden(bytes).is_none()
+        && memchr::memchr(b'\r', bytes).is_none()
+        && !text.starts_with('\u{FEFF}')
+}
+
+/// The bytes of a token as the text they are known to be.
+fn as_text(token: &[u8]) -> &str {
+    std::str::from_utf8(token).unwrap_or_default()
+}
+
+/// Finds line and column of a fault in a token that starts at `start`.
+#[cold]
+fn place(fault: Fault, text: &str, start: u64) -> DocumentError {
+    let mut position = Position::START;
+    let end = (start as usize + fault.at()).min(text.len());
+    position.advance(&text.as_bytes()[..end]);
+    fault.placed(position.line, position.column)
+}

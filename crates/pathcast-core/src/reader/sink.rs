@@ -1,5 +1,7 @@
 //! What the reader tells whoever listens.
 
+use super::attributes::Slot;
+
 /// A namespace URI by its number within one document; numbers are given in order of first use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct UriId(pub u32);
@@ -28,7 +30,29 @@ pub struct StartTag<'a> {
     pub uri: UriId,
     /// The element's name without prefix.
     pub local: &'a str,
-    // The reader's own storage behind `attributes()` goes here.
+    /// Where each attribute's name and value are, in `tag` or in `scratch`.
+    pub(super) slots: &'a [Slot],
+    /// The tag as it is written.
+    pub(super) tag: &'a str,
+    /// What had to be rewritten: values with references or line ends, attributes by default.
+    pub(super) scratch: &'a str,
+}
+
+impl<'a> StartTag<'a> {
+    /// The attributes in document order, then those that the internal subset gives by default.
+    pub fn attributes(&self) -> impl Iterator<Item = Attribute<'a>> + use<'a> {
+        let (tag, scratch) = (self.tag, self.scratch);
+        self.slots.iter().map(move |slot| Attribute {
+            uri: slot.uri,
+            local: slot.local(tag, scratch),
+            value: slot.value(tag, scratch),
+        })
+    }
+
+    /// How many attributes there are.
+    pub fn attribute_count(&self) -> usize {
+        self.slots.len()
+    }
 }
 
 /// Receives the events of one document in order.
@@ -36,6 +60,7 @@ pub struct StartTag<'a> {
 /// A document may turn out to be malformed after any of these: what was gathered then counts for nothing.
 pub trait Sink {
     /// Whether `text`, `comment` and `instruction` are wanted. Without them the reader checks but does not decode.
+    /// Asked once, at the start of each document.
     fn wants_text(&self) -> bool;
     /// Announces a namespace URI before its number is first used; `NONE` and `XML` are not announced.
     fn namespace(&mut self, id: UriId, uri: &str);
@@ -43,10 +68,11 @@ pub trait Sink {
     fn start(&mut self, tag: &StartTag<'_>);
     /// The end of the innermost open element.
     fn end(&mut self);
-    /// A piece of text; pieces with no other event between them are one XPath text node.
+    /// A piece of text, never empty; pieces with no other event between them are one XPath text node. White space
+    /// outside the root element is not text.
     fn text(&mut self, text: &str);
-    /// A comment, also outside the root element.
+    /// A comment, also outside the root element, but not within a DOCTYPE.
     fn comment(&mut self, text: &str);
-    /// A processing instruction, also outside the root element; the XML declaration is none.
+    /// A processing instruction, also outside the root element, but not within a DOCTYPE; the XML declaration is none.
     fn instruction(&mut self, target: &str, data: &str);
 }

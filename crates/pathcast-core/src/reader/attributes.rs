@@ -1,0 +1,418 @@
+//! The inside of a start tag: its name and its attributes, scanned from the raw text.
+//!
+//! Every attribute becomes a [`Slot`] of offsets; a value that reads as it is written is never copied. Values with
+//! references, tabs or line ends are rewritten into one scratch string per tag. Buffers are kept from tag to tag.
+//!
+//! Cost: linear in the tag. Duplicates are compared pairwise while there are few and by hash when there are many, so
+//! 100,000 attributes on one element are no trouble; the hash is seeded, so names cannot be chosen to collide.
+
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+use super::chars::{QName, is_space, qname, quoted, skip_space};
+use super::error::Fault;
+use super::references;
+use super::sink::UriId;
+use crate::limits::Limits;
+
+/// Up to this many names, comparing all pairs is faster than hashing.
+const FEW: usize = 8;
+
+/// Where one attribute is. Offsets are into the tag or into the scratch string.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    pub(super) uri: UriId,
+    name: u32,
+    local: u32,
+    name_end: u32,
+    value: u32,
+    value_end: u32,
+    name_in_scratch: bool,
+    value_in_scratch: bool,
+}
+
+impl Slot {
+    /// The name as it is written, prefix included.
+    #[inline]
+    pub(super) fn name<'a>(&self, tag: &'a str, scratch: &'a str) -> &'a str {
+        let text = if self.name_in_scratch { scratch } else { tag };
+        &text[self.name as usize..self.name_end as usize]
+    }
+
+    /// The name without its prefix.
+    #[inline]
+    pub(super) fn local<'a>(&self, tag: &'a str, scratch: &'a str) -> &'a str {
+        let text = if self.name_in_scratch { scratch } else { tag };
+        &text[self.local as usize..self.name_end as usize]
+    }
+
+    /// The prefix, if there is one.
+    #[inline]
+    pub(super) fn prefix<'a>(&self, tag: &'a str, scratch: &'a str) -> Option<&'a str> {
+        if self.local == self.name {
+            return None;
+        }
+        let text = if self.name_in_scratch { scratch } else { tag };
+        Some(&text[self.name as usize..self.local as usize - 1])
+    }
+
+    /// The normalised value.
+    #[inline]
+    pub(super) fn value<'a>(&self, tag: &'a str, scratch: &'a str) -> &'a str {
+        let text = if self.value_in_scratch { scratch } else { tag };
+        &text[self.value as usize..self.value_end as usize]
+    }
+
+    /// Where to point at when something is wrong with it; an attribute by default has no place in the tag.
+    pub(super) fn place(&self) -> usize {
+        if self.name_in_scratch { 0 } else { self.name as usize }
+    }
+}
+
+/// The attributes of the tag scanned last.
+#[derive(Default)]
+pub(super) struct Attributes {
+    /// All attributes but namespace declarations.
+    pub(super) slots: Vec<Slot>,
+    /// Namespace declarations: `xmlns` and `xmlns:...`.
+    pub(super) declarations: Vec<Slot>,
+    /// Rewritten names and values.
+    pub(super) scratch: String,
+    seen: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+}
+
+/// Bytes of an attribute value that need a look.
+const fn value_stops() -> [bool; 256] {
+    let mut stops = [false; 256];
+    stops[b'"' as usize] = true;
+    stops[b'\'' as usize] = true;
+    stops[b'<' as usize] = true;
+    stops[b'&' as usize] = true;
+    stops[b'\t' as usize] = true;
+    stops[b'\n' as usize] = true;
+    stops
+}
+
+static VALUE_STOPS: [bool; 256] = value_stops();
+
+impl Attributes {
+    /// Gives back what a document with huge tags made grow.
+    pub(super) fn release(&mut self, kept_bytes: usize) {
+        self.scratch.clear();
+        self.scratch.shrink_to(kept_bytes);
+        self.slots.clear();
+        self.slots.shrink_to(kept_bytes / size_of::<Slot>());
+        self.declarations.clear();
+        self.declarations.shrink_to(kept_bytes / size_of::<Slot>());
+    }
+
+    /// Scans what stands between `<` and `>` (or `/>`) and returns the element's name. Offsets count from its start.
+    #[inline]
+    pub(super) fn scan(&mut self, tag: &str, limits: &Limits) -> Result<QName, Fault> {
+        self.slots.clear();
+        self.declarations.clear();
+        self.scratch.clear();
+        let element = scan_name(tag, 0, limits)?;
+        if element.end < tag.len() {
+            self.scan_attributes(tag, element.end, limits)?;
+        }
+        Ok(element)
+    }
+
+    fn scan_attributes(&mut self, tag: &str, from: usize, limits: &Limits) -> Result<(), Fault> {
+        if u32::try_from(tag.len()).is_err() {
+            return Err(Fault::limit(0, "a tag may not be longer than 4 GiB"));
+        }
+        let bytes = tag.as_bytes();
+        let mut at = from;
+        loop {
+            let start = skip_space(bytes, at);
+            if start == bytes.len() {
+                break;
+            }
+            if start == at {
+                return Err(no_space(tag, at, at == from));
+            }
+            if self.slots.len() + self.declarations.len() == limits.attributes {
+                return Err(too_many(start, limits));
+            }
+            at = self.scan_attribute(tag, start, limits)?;
+        }
+        if self.slots.len() > 1 {
+            self.refuse_duplicates(tag, false)?;
+        }
+        if self.declarations.len() > 1 {
+            self.refuse_duplicates(tag, true)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn scan_attribute(&mut self, tag: &str, start: usize, limits: &Limits) -> Result<usize, Fault> {
+        let bytes = tag.as_bytes();
+        let name = scan_name(tag, start, limits)?;
+        let equals = skip_space(bytes, name.end);
+        if bytes.get(equals) != Some(&b'=') {
+            let reason = format!("attribute \"{}\" has no value", quoted(&tag[start..name.end]));
+            return Err(Fault::malformed(equals, reason));
+        }
+        let open = skip_space(bytes, equals + 1);
+        let quote = match bytes.get(open) {
+            Some(&quote @ (b'"' | b'\'')) => quote,
+            _ => {
+                let reason =
+                    format!("the value of attribute \"{}\" must be in quotes", quoted(&tag[start..name.end]));
+                return Err(Fault::malformed(open, reason));
+            }
+        };
+        let value = open + 1;
+        let mut end = value;
+        let rewritten = loop {
+            match bytes.get(end) {
+                Some(&byte) if !VALUE_STOPS[byte as usize] => end += 1,
+                Some(&byte) if byte == quote => break None,
+                Some(b'"' | b'\'') => end += 1,
+                _ => {
+                    let begins = self.scratch.len();
+                    end = rewrite_value(tag, value, end, quote, &mut self.scratch)?;
+                    break Some(begins);
+                }
+            }
+        };
+        let (value, value_end) = match rewritten {
+            Some(begins) => (begins, self.scratch.len()),
+            None => (value, end),
+        };
+        let slot = Slot {
+            uri: UriId::NONE,
+            name: start as u32,
+            local: name.local as u32,
+            name_end: name.end as u32,
+            value: value as u32,
+            value_end: value_end as u32,
+            name_in_scratch: false,
+            value_in_scratch: rewritten.is_some(),
+        };
+        if declares_namespace(&tag[start..name.end]) {
+            self.declarations.push(slot);
+        } else {
+            self.slots.push(slot);
+        }
+        Ok(end + 1)
+    }
+
+    /// Adds an attribute that the internal subset gives by default. The name is known to be a qualified name.
+    pub(super) fn add_default(&mut self, name: &str, value: &str) {
+        let from = self.scratch.len() as u32;
+        self.scratch.push_str(name);
+        let name_end = self.scratch.len() as u32;
+        self.scratch.push_str(value);
+        let slot = Slot {
+            uri: UriId::NONE,
+            name: from,
+            local: name.find(':').map_or(from, |colon| from + colon as u32 + 1),
+            name_end,
+            value: name_end,
+            value_end: self.scratch.len() as u32,
+            name_in_scratch: true,
+            value_in_scratch: true,
+        };
+        if declares_namespace(name) {
+            self.declarations.push(slot);
+        } else {
+            self.slots.push(slot);
+        }
+    }
+
+    /// Gives an attribute the value that its declared type asks for: no spaces at either end, none doubled.
+    pub(super) fn collapse_spaces(slot: &mut Slot, tag: &str, scratch: &mut String) {
+        let value = slot.value(tag, scratch);
+        if !(value.starts_with(' ') || value.ends_with(' ') || value.contains("  ")) {
+            return;
+        }
+        let mut collapsed = String::with_capacity(value.len());
+        for word in value.split(' ').filter(|word| !word.is_empty()) {
+            if !collapsed.is_empty() {
+                collapsed.push(' ');
+            }
+            collapsed.push_str(word);
+        }
+        slot.value = scratch.len() as u32;
+        scratch.push_str(&collapsed);
+        slot.value_end = scratch.len() as u32;
+        slot.value_in_scratch = true;
+    }
+
+    fn refuse_duplicates(&mut self, tag: &str, declarations: bool) -> Result<(), Fault> {
+        let Self { slots, declarations: declared, seen, hasher, scratch } = self;
+        let slots: &[Slot] = if declarations { declared } else { slots };
+        let names = |slot: &Slot| -> (usize, usize) { (slot.name as usize, slot.name_end as usize) };
+        let duplicate = first_duplicate(slots, seen, hasher, |slot| {
+            let (from, to) = names(slot);
+            &tag.as_bytes()[from..to]
+        });
+        match duplicate {
+            Some(slot) => {
+                let reason = format!("attribute \"{}\" is given twice", quoted(slot.name(tag, scratch)));
+                Err(Fault::malformed(slot.place(), reason))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses two attributes with different prefixes but the same namespace and local name. Run after resolving.
+    pub(super) fn refuse_expanded_duplicates(&mut self, tag: &str) -> Result<(), Fault> {
+        let Self { slots, seen, hasher, scratch, .. } = self;
+        // an attribute without prefix is in no namespace and was compared by name already
+        let first = slots.iter().position(|slot| slot.uri != UriId::NONE);
+        let Some(first) =
+            first.filter(|&first| slots[first + 1..].iter().any(|slot| slot.uri != UriId::NONE))
+        else {
+            return Ok(());
+        };
+        let (tag, scratch): (&str, &str) = (tag, scratch);
+        match first_duplicate(&slots[first..], seen, hasher, |slot| (slot.uri, slot.local(tag, scratch))) {
+            Some(slot) => {
+                let reason = format!(
+                    "attribute \"{}\" is given twice: two prefixes stand for the same namespace",
+                    quoted(slot.name(tag, scratch))
+                );
+                Err(Fault::malformed(slot.place(), reason))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// `xmlns`, or a name with the prefix `xmlns`.
+#[inline]
+fn declares_namespace(name: &str) -> bool {
+    name.strip_prefix("xmlns").is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+}
+
+/// The first slot whose key an earlier one has.
+#[inline]
+fn first_duplicate<'s, K: Eq + std::hash::Hash>(
+    slots: &'s [Slot],
+    seen: &mut HashTable<u32>,
+    hasher: &DefaultHashBuilder,
+    key: impl Fn(&'s Slot) -> K,
+) -> Option<&'s Slot> {
+    if slots.len() <= FEW {
+        return (1..slots.len())
+            .find(|&i| slots[..i].iter().any(|one| key(one) == key(&slots[i])))
+            .map(|i| &slots[i]);
+    }
+    // clearing a table costs its capacity: do not let one wide element slow all that follow
+    if seen.capacity() > 8 * slots.len() + 64 {
+        *seen = HashTable::new();
+    }
+    seen.clear();
+    let hash = |i: &u32| hasher.hash_one(key(&slots[*i as usize]));
+    for i in 0..slots.len() as u32 {
+        let code = hash(&i);
+        if seen.find(code, |&one| key(&slots[one as usize]) == key(&slots[i as usize])).is_some() {
+            return Some(&slots[i as usize]);
+        }
+        seen.insert_unique(code, i, hash);
+    }
+    None
+}
+
+/// A qualified name within the limit.
+#[inline]
+fn scan_name(tag: &str, from: usize, limits: &Limits) -> Result<QName, Fault> {
+    match qname(tag, from) {
+        Ok(name) if name.end - from <= limits.name_bytes => Ok(name),
+        Ok(_) => Err(long_name(from, limits)),
+        Err(not) => Err(no_name(tag, from, not.at, limits)),
+    }
+}
+
+#[cold]
+fn no_name(tag: &str, from: usize, at: usize, limits: &Limits) -> Fault {
+    if at - from > limits.name_bytes {
+        return long_name(from, limits);
+    }
+    match tag[at..].chars().next() {
+        None if at == from => Fault::malformed(at, "a name is missing"),
+        None => Fault::malformed(at, "a name may not end with a colon"),
+        Some('<') => Fault::malformed(at, "\"<\" may not stand in a tag; write &lt;"),
+        Some(':') => Fault::malformed(at, "a name may hold one colon, between two parts"),
+        Some(c) => Fault::malformed(at, format!("a name cannot start with \"{}\"", c.escape_debug())),
+    }
+}
+
+#[cold]
+pub(super) fn long_name(at: usize, limits: &Limits) -> Fault {
+    Fault::limit(at, format!("a name is longer than the limit of {} bytes", limits.name_bytes))
+}
+
+#[cold]
+pub(super) fn too_many(at: usize, limits: &Limits) -> Fault {
+    Fault::limit(at, format!("an element has more attributes than the limit of {}", limits.attributes))
+}
+
+#[cold]
+fn no_space(tag: &str, at: usize, after_name: bool) -> Fault {
+    match tag[at..].chars().next() {
+        Some('<') => Fault::malformed(at, "\"<\" may not stand in a tag; write &lt;"),
+        Some(c) if after_name => Fault::malformed(at, format!("a name cannot hold \"{}\"", c.escape_debug())),
+        _ => Fault::malformed(at, "white space must stand between attributes"),
+    }
+}
+
+/// Rewrites a value from `from` on, clean up to `at`, and returns where its closing quote is.
+///
+/// A literal tab or line end becomes a space; one written as a character reference stays what it is.
+pub(super) fn rewrite_value(
+    text: &str,
+    from: usize,
+    at: usize,
+    quote: u8,
+    out: &mut String,
+) -> Result<usize, Fault> {
+    let bytes = text.as_bytes();
+    let (mut from, mut at) = (from, at);
+    loop {
+        match bytes.get(at) {
+            Some(&byte) if !VALUE_STOPS[byte as usize] => at += 1,
+            Some(&byte) if byte == quote => {
+                out.push_str(&text[from..at]);
+                return Ok(at);
+            }
+            Some(&byte) if is_space(byte) => {
+                out.push_str(&text[from..at]);
+                out.push(' ');
+                at += 1;
+                from = at;
+            }
+            Some(b'&') => {
+                out.push_str(&text[from..at]);
+                let name = at + 1;
+                // a reference ends before the value does, so a stray `&` never makes the search quadratic
+                let length = memchr::memchr3(b';', quote, b'&', &bytes[name..]).unwrap_or(bytes.len() - name);
+                if bytes.get(name + length) != Some(&b';') {
+                    return Err(unfinished_reference(text, at, name + length));
+                }
+                out.push(references::resolve(&text[name..name + length], at)?);
+                at = name + length + 1;
+                from = at;
+            }
+            Some(b'<') => {
+                return Err(Fault::malformed(at, "\"<\" may not stand in an attribute value; write &lt;"));
+            }
+            Some(_) => at += 1,
+            None => return Err(Fault::malformed(at, "an attribute value has no closing quote")),
+        }
+    }
+}
+
+#[cold]
+fn unfinished_reference(text: &str, at: usize, end: usize) -> Fault {
+    // at the very end the reference may have been cut off with the document
+    let at = if end == text.len() { end } else { at };
+    Fault::malformed(at, "\"&\" must start a reference such as &amp;; a literal \"&\" is written &amp;")
+}
