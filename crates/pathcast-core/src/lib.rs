@@ -5,7 +5,12 @@
 //! [`reader`]; an [`engine`] finds the linear paths it holds, and [`twig`] decides what linear paths cannot.
 #![forbid(unsafe_code)]
 
+pub mod engine;
+pub mod index;
 pub mod limits;
+pub mod names;
+pub mod pattern;
 pub mod reader;
+pub mod twig;
 pub mod values;
 pub mod xpath;

@@ -3,3 +3,6 @@
 //! The judge of every comparison is libxml2, so text becomes a number here exactly as it does there, bit for bit.
 
 pub mod number;
+mod test;
+
+pub use test::{Real, ValueTest, compare};

@@ -1,0 +1,44 @@
+//! Engines find which of many linear paths a document holds.
+//!
+//! Every engine sees the same [`LinearPath`]s and reports the numbers of those it finds; what is not linear is decided
+//! by [`crate::twig`] on top of any of them. An engine is shared and immutable while documents run; what a run changes
+//! is in its [`Engine::Run`], one for each thread.
+
+mod found;
+pub mod yfilter;
+
+pub use found::Found;
+
+use crate::names::Resolved;
+use crate::pattern::LinearPath;
+
+/// The number of a distinct linear path, given by the index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PathId(pub u32);
+
+/// A matcher of linear paths.
+pub trait Engine {
+    /// What changes while a document runs; reused from one document to the next.
+    type Run: Default + Send;
+
+    /// Adds a path; the index adds no path twice.
+    fn insert(&mut self, path: &LinearPath, id: PathId);
+
+    /// Takes out a path that was added under this number.
+    fn remove(&mut self, path: &LinearPath, id: PathId);
+
+    /// Starts a document.
+    fn begin(&self, run: &mut Self::Run);
+
+    /// A start tag: the element's name and its attributes' names.
+    fn start(&self, run: &mut Self::Run, element: Resolved, attributes: &[Resolved], found: &mut Found);
+
+    /// An end tag.
+    fn end(&self, run: &mut Self::Run);
+
+    /// Whether `start` looks at attributes at all.
+    fn wants_attributes(&self) -> bool;
+
+    /// Heap bytes held by the shared part.
+    fn memory_bytes(&self) -> usize;
+}

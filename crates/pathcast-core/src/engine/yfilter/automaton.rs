@@ -1,0 +1,260 @@
+//! The shared automaton: states, edges, insertion and removal.
+
+use hashbrown::HashTable;
+
+use super::Run;
+use crate::engine::{Engine, Found, PathId};
+use crate::names::Resolved;
+use crate::pattern::{LinearPath, NameTest, Tail};
+
+pub(super) type StateId = u32;
+
+/// No state: the start state is nobody's child.
+pub(super) const NONE: StateId = 0;
+const START: StateId = 0;
+const NO_PATH: u32 = u32::MAX;
+
+/// What leads from a state to its child by name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Symbol(u32);
+
+impl Symbol {
+    pub(super) fn element(name: NameTest) -> Self {
+        Self::new(name, 0)
+    }
+
+    pub(super) fn attribute(name: NameTest) -> Self {
+        Self::new(name, 2)
+    }
+
+    fn new(name: NameTest, kind: u32) -> Self {
+        match name {
+            // `Any` is an edge of its own for elements and number 0 for attributes.
+            NameTest::Any => Self(kind),
+            NameTest::Name(id) => Self(id.0 << 2 | kind),
+            NameTest::Namespace(id) => Self(id.0 << 2 | kind | 1),
+        }
+    }
+
+    pub(super) fn sketch(self) -> u64 {
+        1 << ((self.0 >> 2) & 63)
+    }
+}
+
+/// One state; the edges by name are in a table of their own.
+#[derive(Clone, Debug)]
+pub(super) struct State {
+    /// A bit for each name that leads on, the name's number modulo 64.
+    pub(super) sketch: u64,
+    /// Reached by any start tag.
+    pub(super) star: StateId,
+    /// Reached by no tag at all, and stays active below.
+    pub(super) descendant: StateId,
+    /// The path that ends here.
+    path: u32,
+    /// Children by name, `*` and `//`, and attribute edges.
+    children: u32,
+    /// Attribute edges alone.
+    pub(super) attributes: u32,
+}
+
+impl State {
+    fn new() -> Self {
+        Self { sketch: 0, star: NONE, descendant: NONE, path: NO_PATH, children: 0, attributes: 0 }
+    }
+
+    #[inline]
+    pub(super) fn path(&self) -> Option<PathId> {
+        (self.path != NO_PATH).then_some(PathId(self.path))
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    from: StateId,
+    symbol: Symbol,
+    to: StateId,
+}
+
+/// The automaton of all paths.
+#[derive(Clone, Debug)]
+pub struct YFilter {
+    pub(super) states: Vec<State>,
+    edges: HashTable<Edge>,
+    free: Vec<StateId>,
+    attribute_edges: usize,
+}
+
+impl Default for YFilter {
+    fn default() -> Self {
+        Self { states: vec![State::new()], edges: HashTable::new(), free: Vec::new(), attribute_edges: 0 }
+    }
+}
+
+/// One move of a path through the trie.
+#[derive(Clone, Copy)]
+enum Move {
+    Star,
+    Descendant,
+    Element(Symbol),
+    Attribute(Symbol),
+}
+
+impl YFilter {
+    #[inline]
+    pub(super) fn child(&self, from: StateId, symbol: Symbol) -> Option<StateId> {
+        self.edges
+            .find(hash(from, symbol), |edge| edge.from == from && edge.symbol == symbol)
+            .map(|edge| edge.to)
+    }
+
+    fn existing(&self, from: StateId, step: Move) -> Option<StateId> {
+        let state = &self.states[from as usize];
+        match step {
+            Move::Star => (state.star != NONE).then_some(state.star),
+            Move::Descendant => (state.descendant != NONE).then_some(state.descendant),
+            Move::Element(symbol) | Move::Attribute(symbol) => self.child(from, symbol),
+        }
+    }
+
+    fn grow(&mut self, from: StateId, step: Move) -> StateId {
+        let fresh = State::new();
+        let to = match self.free.pop() {
+            Some(id) => {
+                self.states[id as usize] = fresh;
+                id
+            }
+            None => {
+                self.states.push(fresh);
+                (self.states.len() - 1) as StateId
+            }
+        };
+        let state = &mut self.states[from as usize];
+        state.children += 1;
+        match step {
+            Move::Star => state.star = to,
+            Move::Descendant => state.descendant = to,
+            Move::Element(symbol) => {
+                state.sketch |= symbol.sketch();
+                self.edges.insert_unique(hash(from, symbol), Edge { from, symbol, to }, rehash);
+            }
+            Move::Attribute(symbol) => {
+                state.attributes += 1;
+                self.attribute_edges += 1;
+                self.edges.insert_unique(hash(from, symbol), Edge { from, symbol, to }, rehash);
+            }
+        }
+        to
+    }
+
+    /// Cuts off a child that nothing needs any more. The sketch keeps its bit: it may promise too much, never too
+    /// little.
+    fn prune(&mut self, from: StateId, step: Move, to: StateId) {
+        let state = &mut self.states[from as usize];
+        state.children -= 1;
+        match step {
+            Move::Star => state.star = NONE,
+            Move::Descendant => state.descendant = NONE,
+            Move::Element(symbol) | Move::Attribute(symbol) => {
+                if matches!(step, Move::Attribute(_)) {
+                    state.attributes -= 1;
+                    self.attribute_edges -= 1;
+                }
+                let edge = self
+                    .edges
+                    .find_entry(hash(from, symbol), |edge| edge.from == from && edge.symbol == symbol);
+                if let Ok(edge) = edge {
+                    edge.remove();
+                }
+            }
+        }
+        if state.children == 0 {
+            state.sketch = 0;
+        }
+        self.free.push(to);
+    }
+}
+
+impl Engine for YFilter {
+    type Run = Run;
+
+    fn insert(&mut self, path: &LinearPath, id: PathId) {
+        let mut at = START;
+        for step in moves(path) {
+            at = self.existing(at, step).unwrap_or_else(|| self.grow(at, step));
+        }
+        self.states[at as usize].path = id.0;
+    }
+
+    fn remove(&mut self, path: &LinearPath, id: PathId) {
+        let mut trail = Vec::new();
+        let mut at = START;
+        for step in moves(path) {
+            let Some(next) = self.existing(at, step) else { return };
+            trail.push((at, step, next));
+            at = next;
+        }
+        debug_assert_eq!(self.states[at as usize].path, id.0);
+        self.states[at as usize].path = NO_PATH;
+        while let Some((from, step, to)) = trail.pop() {
+            let state = &self.states[to as usize];
+            if state.children > 0 || state.path != NO_PATH {
+                break;
+            }
+            self.prune(from, step, to);
+        }
+    }
+
+    fn begin(&self, run: &mut Run) {
+        run.begin(self);
+    }
+
+    #[inline]
+    fn start(&self, run: &mut Run, element: Resolved, attributes: &[Resolved], found: &mut Found) {
+        run.start(self, element, attributes, found);
+    }
+
+    #[inline]
+    fn end(&self, run: &mut Run) {
+        run.end();
+    }
+
+    fn wants_attributes(&self) -> bool {
+        self.attribute_edges > 0
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.states.capacity() * size_of::<State>()
+            + self.edges.allocation_size()
+            + self.free.capacity() * size_of::<StateId>()
+    }
+}
+
+/// The moves of a path: a gap of k levels is k-1 times `*`, and `//` when it may be longer.
+fn moves(path: &LinearPath) -> impl Iterator<Item = Move> + '_ {
+    let gap = |levels: u32, exact: bool| {
+        std::iter::repeat_n(Move::Star, levels as usize).chain((!exact).then_some(Move::Descendant))
+    };
+    let steps = path.steps.iter().flat_map(move |step| {
+        gap(step.min - 1, step.exact).chain([Move::Element(Symbol::element(step.name))])
+    });
+    let tail = match path.tail {
+        Tail::End => gap(0, true).chain(None),
+        Tail::Wild(levels) => gap(levels, true).chain(None),
+        Tail::Attribute { min, exact, name } => {
+            gap(min, exact).chain(Some(Move::Attribute(Symbol::attribute(name))))
+        }
+    };
+    steps.chain(tail)
+}
+
+fn hash(from: StateId, symbol: Symbol) -> u64 {
+    let key = u64::from(from) << 32 | u64::from(symbol.0);
+    // Fibonacci hashing; the table takes its tag from the top bits and its place from the bottom ones.
+    let product = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    product ^ (product >> 32)
+}
+
+fn rehash(edge: &Edge) -> u64 {
+    hash(edge.from, edge.symbol)
+}

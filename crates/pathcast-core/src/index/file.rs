@@ -1,0 +1,260 @@
+//! An index in a file.
+//!
+//! Magic, version, length and checksum in front, so that a damaged, cut or newer file is told apart; then settings,
+//! names, distinct expressions in normal form, and subscriptions in order. Loading registers the expressions again
+//! without parsing them. Nothing in a file is trusted: every number is checked, nothing is executed.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use super::{Expression, Id, Index, Settings};
+use crate::limits::Limits;
+use crate::pattern::{
+    Condition, DecodeError, LinearPath, decode_condition, decode_number, decode_text, encode_condition,
+    encode_number, encode_text,
+};
+
+const MAGIC: &[u8; 8] = b"PATHCAST";
+const VERSION: u32 = 1;
+const HEADER: usize = 8 + 4 + 8 + 4;
+
+/// A file that is no index of this version.
+#[derive(Debug)]
+pub enum IndexFormatError {
+    /// It cannot be read or written.
+    Io(io::Error),
+    /// It is something else.
+    NotAnIndex,
+    /// A newer version made it.
+    Newer(u32),
+    /// It was damaged or cut.
+    Damaged(&'static str),
+}
+
+impl fmt::Display for IndexFormatError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => write!(f, "the index file cannot be read or written: {error}"),
+            Self::NotAnIndex => write!(f, "this file is not a Pathcast index"),
+            Self::Newer(version) => write!(
+                f,
+                "this index file has format version {version}, but this Pathcast reads up to {VERSION}: upgrade \
+                 Pathcast or save the index again with this version"
+            ),
+            Self::Damaged(what) => {
+                write!(f, "this index file is damaged ({what}): save it again from its source")
+            }
+        }
+    }
+}
+
+impl std::error::Error for IndexFormatError {}
+
+impl From<DecodeError> for IndexFormatError {
+    fn from(_: DecodeError) -> Self {
+        Self::Damaged("contents that make no sense")
+    }
+}
+
+impl Index {
+    /// Writes the index to a file: first beside it, then renamed, so that a crash leaves the old one.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn save(&self, path: &Path) -> Result<(), IndexFormatError> {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}.part", std::process::id()));
+        let part = path.with_file_name(name);
+        let written = (|| {
+            let mut file = std::fs::File::create(&part)?;
+            io::Write::write_all(&mut file, &self.to_bytes())?;
+            file.sync_all()?;
+            std::fs::rename(&part, path)
+        })();
+        written.map_err(|error| {
+            let _ = std::fs::remove_file(&part);
+            IndexFormatError::Io(error)
+        })
+    }
+
+    /// Reads an index from a file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no index of this version.
+    pub fn load(path: &Path) -> Result<Self, IndexFormatError> {
+        Self::from_bytes(&std::fs::read(path).map_err(IndexFormatError::Io)?)
+    }
+
+    /// The index as the bytes of a file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut payload = Vec::new();
+        encode_settings(&self.settings, &mut payload);
+        self.encode_names(&mut payload);
+        self.encode_expressions(&mut payload);
+        let mut bytes = Vec::with_capacity(HEADER + payload.len());
+        bytes.extend(MAGIC);
+        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend((payload.len() as u64).to_le_bytes());
+        bytes.extend(crc32fast::hash(&payload).to_le_bytes());
+        bytes.extend(payload);
+        bytes
+    }
+
+    /// The index in the bytes of a file.
+    ///
+    /// # Errors
+    /// They are no index of this version.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, IndexFormatError> {
+        let mut payload = open(bytes)?;
+        let bytes = &mut payload;
+        let mut index = Self::new(decode_settings(bytes)?);
+        index.decode_names(bytes)?;
+        index.decode_expressions(bytes)?;
+        if bytes.is_empty() { Ok(index) } else { Err(IndexFormatError::Damaged("bytes after the end")) }
+    }
+
+    fn encode_names(&self, out: &mut Vec<u8>) {
+        encode_number(self.names.len() as u64 - 1, out);
+        for id in 1..self.names.len() as u32 {
+            let (uri, local) = self.names.parts(crate::names::NameId(id));
+            encode_text(uri, out);
+            encode_text(local, out);
+        }
+    }
+
+    fn decode_names(&mut self, bytes: &mut &[u8]) -> Result<(), IndexFormatError> {
+        for expected in 1..=decode_number(bytes)? {
+            let uri = decode_text(bytes)?;
+            let namespace = self.names.intern_namespace(uri);
+            if u64::from(self.names.intern(namespace, decode_text(bytes)?).0) != expected {
+                return Err(IndexFormatError::Damaged("a name twice"));
+            }
+        }
+        Ok(())
+    }
+
+    fn encode_expressions(&self, out: &mut Vec<u8>) {
+        let mut numbers = vec![0_u64; self.expressions.len()];
+        encode_number((self.expressions.len() - self.free.len()) as u64, out);
+        let live = self.expressions.iter().enumerate().filter(|(_, each)| !matches!(each, Expression::Free));
+        for (number, (at, expression)) in live.enumerate() {
+            numbers[at] = number as u64;
+            match expression {
+                Expression::Linear(path) => {
+                    out.push(0);
+                    out.extend(self.paths.key(*path));
+                }
+                Expression::Twig { condition, .. } => {
+                    out.push(1);
+                    encode_condition(&self.arena.expand(*condition), out);
+                }
+                Expression::Constant(value) => out.push(2 + u8::from(*value)),
+                Expression::Free => {}
+            }
+        }
+        encode_number(self.len() as u64, out);
+        for (_, seat) in self.roster.seats() {
+            match &seat.id {
+                Id::Number(number) => {
+                    out.push(0);
+                    out.extend(number.to_le_bytes());
+                }
+                Id::Text(text) => {
+                    out.push(1);
+                    encode_text(text, out);
+                }
+            }
+            encode_number(numbers[seat.expression as usize], out);
+        }
+    }
+
+    fn decode_expressions(&mut self, bytes: &mut &[u8]) -> Result<(), IndexFormatError> {
+        let names = self.names.len();
+        let count = decode_number(bytes)?;
+        let mut conditions = Vec::new();
+        for _ in 0..count {
+            conditions.push(match take::<1>(bytes)? {
+                [0] => LinearPath::decode(bytes, names)?.to_condition(),
+                [1] => decode_condition(bytes, names)?,
+                [2] => Condition::False,
+                [3] => Condition::True,
+                _ => return Err(IndexFormatError::Damaged("an unknown kind of expression")),
+            });
+        }
+        for _ in 0..decode_number(bytes)? {
+            let id = match take::<1>(bytes)? {
+                [0] => Id::Number(i64::from_le_bytes(take(bytes)?)),
+                [1] => Id::Text(decode_text(bytes)?.into()),
+                _ => return Err(IndexFormatError::Damaged("an unknown kind of id")),
+            };
+            let number = usize::try_from(decode_number(bytes)?).unwrap_or(usize::MAX);
+            let condition = conditions.get(number).ok_or(IndexFormatError::Damaged("no such expression"))?;
+            self.subscribe(id, condition);
+        }
+        Ok(())
+    }
+}
+
+/// Checks the front of a file; what follows it.
+fn open(bytes: &[u8]) -> Result<&[u8], IndexFormatError> {
+    let mut rest = bytes;
+    if take::<8>(&mut rest).ok().as_ref() != Some(MAGIC) {
+        return Err(IndexFormatError::NotAnIndex);
+    }
+    let version = u32::from_le_bytes(take(&mut rest)?);
+    if version > VERSION {
+        return Err(IndexFormatError::Newer(version));
+    }
+    let length = u64::from_le_bytes(take(&mut rest)?);
+    let checksum = u32::from_le_bytes(take(&mut rest)?);
+    if version == 0 || length != rest.len() as u64 {
+        return Err(IndexFormatError::Damaged("it has the wrong length"));
+    }
+    if checksum != crc32fast::hash(rest) {
+        return Err(IndexFormatError::Damaged("its checksum does not fit"));
+    }
+    Ok(rest)
+}
+
+fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N], IndexFormatError> {
+    let (taken, rest) = bytes.split_first_chunk().ok_or(IndexFormatError::Damaged("it is cut off"))?;
+    *bytes = rest;
+    Ok(*taken)
+}
+
+fn encode_settings(settings: &Settings, out: &mut Vec<u8>) {
+    let Limits { depth, attributes, name_bytes, document_bytes, expression_bytes, steps, nesting, expansion } =
+        settings.limits;
+    let sizes = [depth, attributes, name_bytes, expression_bytes, steps, nesting, expansion];
+    for size in sizes {
+        encode_number(size as u64, out);
+    }
+    encode_number(document_bytes, out);
+    out.push(u8::from(settings.ignore_namespaces));
+    encode_number(settings.namespaces.len() as u64, out);
+    for (prefix, uri) in &settings.namespaces {
+        encode_text(prefix, out);
+        encode_text(uri, out);
+    }
+}
+
+fn decode_settings(bytes: &mut &[u8]) -> Result<Settings, IndexFormatError> {
+    let mut size = || decode_number(bytes).map(|size| size as usize);
+    let limits = Limits {
+        depth: size()?,
+        attributes: size()?,
+        name_bytes: size()?,
+        expression_bytes: size()?,
+        steps: size()?,
+        nesting: size()?,
+        expansion: size()?,
+        document_bytes: decode_number(bytes)?,
+    };
+    let ignore_namespaces = take::<1>(bytes)? == [1];
+    let mut namespaces = Vec::new();
+    for _ in 0..decode_number(bytes)? {
+        namespaces.push((decode_text(bytes)?.into(), decode_text(bytes)?.into()));
+    }
+    Ok(Settings { limits, namespaces, ignore_namespaces })
+}

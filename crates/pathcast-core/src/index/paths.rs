@@ -1,0 +1,154 @@
+//! The distinct linear paths: each has one number in the engine, however many expressions look for it.
+
+use std::hash::{Hash, Hasher};
+
+use hashbrown::HashTable;
+use rustc_hash::{FxHashMap, FxHasher};
+
+use super::roster::ExpressionId;
+use crate::engine::{Engine, PathId};
+use crate::pattern::LinearPath;
+
+const NONE: ExpressionId = ExpressionId::MAX;
+
+#[derive(Clone, Debug)]
+struct Entry {
+    key: Box<[u8]>,
+    /// The expression that is just this path.
+    expression: ExpressionId,
+    /// That expression, and the candidates that wait for the path.
+    users: u32,
+}
+
+/// All distinct linear paths.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Paths {
+    entries: Vec<Entry>,
+    index: HashTable<u32>,
+    free: Vec<u32>,
+    waiting: FxHashMap<PathId, Vec<ExpressionId>>,
+    key: Vec<u8>,
+}
+
+impl Paths {
+    /// One more than the largest number.
+    pub(super) fn bound(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The expression that is just this path.
+    #[inline]
+    pub(super) fn expression(&self, path: PathId) -> Option<ExpressionId> {
+        let expression = self.entries[path.0 as usize].expression;
+        (expression != NONE).then_some(expression)
+    }
+
+    pub(super) fn set_expression(&mut self, path: PathId, expression: ExpressionId) {
+        self.entries[path.0 as usize].expression = expression;
+    }
+
+    /// The expressions that become candidates when the path is found.
+    #[inline]
+    pub(super) fn waiting(&self, path: PathId) -> &[ExpressionId] {
+        if self.waiting.is_empty() {
+            return &[];
+        }
+        self.waiting.get(&path).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn wait(&mut self, path: PathId, expression: ExpressionId) {
+        self.waiting.entry(path).or_default().push(expression);
+    }
+
+    /// The number of a path, with one more user; a new one goes to the engine.
+    pub(super) fn intern(&mut self, path: &LinearPath, engine: &mut impl Engine) -> PathId {
+        self.key.clear();
+        path.encode(&mut self.key);
+        let key = hash(&self.key);
+        let entries = &mut self.entries;
+        if let Some(&id) = self.index.find(key, |&id| *entries[id as usize].key == *self.key) {
+            entries[id as usize].users += 1;
+            return PathId(id);
+        }
+        let entry = Entry { key: self.key.as_slice().into(), expression: NONE, users: 1 };
+        let id = match self.free.pop() {
+            Some(id) => {
+                entries[id as usize] = entry;
+                id
+            }
+            None => {
+                entries.push(entry);
+                (entries.len() - 1) as u32
+            }
+        };
+        self.index.insert_unique(key, id, |&id| hash(&entries[id as usize].key));
+        engine.insert(path, PathId(id));
+        PathId(id)
+    }
+
+    /// One user less of a path that has others.
+    pub(super) fn release_user(&mut self, path: PathId) {
+        self.entries[path.0 as usize].users -= 1;
+    }
+
+    /// The expression that was just this path is gone.
+    pub(super) fn release_expression(&mut self, path: PathId, engine: &mut impl Engine) {
+        self.entries[path.0 as usize].expression = NONE;
+        self.release(path, engine);
+    }
+
+    /// An expression no longer waits for the path.
+    pub(super) fn release_waiting(
+        &mut self,
+        path: PathId,
+        expression: ExpressionId,
+        engine: &mut impl Engine,
+    ) {
+        if let Some(waiting) = self.waiting.get_mut(&path) {
+            if let Some(at) = waiting.iter().position(|&each| each == expression) {
+                waiting.swap_remove(at);
+            }
+            if waiting.is_empty() {
+                self.waiting.remove(&path);
+            }
+        }
+        self.release(path, engine);
+    }
+
+    fn release(&mut self, path: PathId, engine: &mut impl Engine) {
+        let entry = &mut self.entries[path.0 as usize];
+        entry.users -= 1;
+        if entry.users > 0 {
+            return;
+        }
+        let key = std::mem::take(&mut entry.key);
+        if let Ok(found) = self.index.find_entry(hash(&key), |&id| id == path.0) {
+            found.remove();
+        }
+        self.free.push(path.0);
+        if let Ok(linear) = LinearPath::decode(&mut &*key, usize::MAX) {
+            engine.remove(&linear, path);
+        }
+    }
+
+    /// The path as bytes.
+    pub(super) fn key(&self, path: PathId) -> &[u8] {
+        &self.entries[path.0 as usize].key
+    }
+
+    /// Heap bytes held.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let keys: usize = self.entries.iter().map(|entry| entry.key.len()).sum();
+        let waiting: usize = self.waiting.values().map(|list| list.capacity() * 4 + 40).sum();
+        keys + waiting
+            + self.entries.capacity() * size_of::<Entry>()
+            + self.index.allocation_size()
+            + self.free.capacity() * size_of::<u32>()
+    }
+}
+
+fn hash(key: &[u8]) -> u64 {
+    let mut hasher = FxHasher::default();
+    key.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,234 @@
+//! Who subscribed to what, as results see it.
+//!
+//! A result names distinct expressions and keeps the roster it was made with, so that no id is built until somebody
+//! asks and later changes do not show. Sharing is by chunks: a change copies the chunk it touches, not the roster.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A subscription's id.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Id {
+    /// A number.
+    Number(i64),
+    /// A text.
+    Text(Box<str>),
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Text(text) => text.fmt(f),
+        }
+    }
+}
+
+/// The number of a distinct expression.
+pub(super) type ExpressionId = u32;
+
+/// The place of a subscription in the order of registration.
+pub(super) type Slot = u32;
+
+/// No expression: the place is empty.
+pub(super) const VACANT: ExpressionId = ExpressionId::MAX;
+
+/// Subscriptions by place, and their places by expression.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Roster {
+    seats: Chunks<Seat>,
+    subscribers: Chunks<Subscribers>,
+}
+
+/// One subscription.
+#[derive(Clone, Debug)]
+pub(super) struct Seat {
+    pub(super) id: Id,
+    pub(super) expression: ExpressionId,
+}
+
+/// The places of one expression's subscriptions. Most expressions have one.
+///
+/// A long list keeps the places of those who left until they are too many, and is not sorted: leaving, coming back and
+/// changing the expression cost the same however many there are. A place counts while its seat names the expression.
+#[derive(Clone, Debug, Default)]
+enum Subscribers {
+    #[default]
+    None,
+    One(Slot),
+    Many(Box<Many>),
+}
+
+#[derive(Clone, Debug)]
+struct Many {
+    slots: Vec<Slot>,
+    live: usize,
+}
+
+impl Roster {
+    /// A new place at the end.
+    pub(super) fn seat(&mut self, id: Id, expression: ExpressionId) -> Slot {
+        self.seats.push(Seat { id, expression: VACANT });
+        let slot = (self.seats.len() - 1) as Slot;
+        self.join(slot, expression);
+        slot
+    }
+
+    pub(super) fn get(&self, slot: Slot) -> &Seat {
+        self.seats.get(slot)
+    }
+
+    /// How many places there are, empty ones included.
+    pub(super) fn places(&self) -> usize {
+        self.seats.len()
+    }
+
+    /// The places in order that are taken.
+    pub(super) fn seats(&self) -> impl Iterator<Item = (Slot, &Seat)> {
+        (0..).zip(self.seats.iter()).filter(|(_, seat)| seat.expression != VACANT)
+    }
+
+    /// Makes room for an expression.
+    pub(super) fn reserve(&mut self, expression: ExpressionId) {
+        while self.subscribers.len() <= expression as usize {
+            self.subscribers.push(Subscribers::None);
+        }
+    }
+
+    /// An empty place takes an expression.
+    pub(super) fn join(&mut self, slot: Slot, expression: ExpressionId) {
+        self.seats.get_mut(slot).expression = expression;
+        let list = self.subscribers.get_mut(expression);
+        match list {
+            Subscribers::None => *list = Subscribers::One(slot),
+            Subscribers::One(other) => {
+                *list = Subscribers::Many(Box::new(Many { slots: vec![*other, slot], live: 2 }));
+            }
+            Subscribers::Many(many) => {
+                many.slots.push(slot);
+                many.live += 1;
+            }
+        }
+    }
+
+    /// A place gives its expression up; its id stays until it is taken again or the roster is compacted.
+    pub(super) fn leave(&mut self, slot: Slot) -> ExpressionId {
+        let expression = std::mem::replace(&mut self.seats.get_mut(slot).expression, VACANT);
+        let list = self.subscribers.get_mut(expression);
+        match list {
+            Subscribers::Many(many) if many.live > 1 => {
+                many.live -= 1;
+                if many.slots.len() > 2 * many.live + 16 {
+                    many.slots.retain(|&slot| self.seats.get(slot).expression == expression);
+                    many.slots.sort_unstable();
+                    many.slots.dedup();
+                }
+            }
+            _ => *list = Subscribers::None,
+        }
+        expression
+    }
+
+    /// How many subscriptions an expression has.
+    pub(super) fn count(&self, expression: ExpressionId) -> usize {
+        match self.subscribers.get(expression) {
+            Subscribers::None => 0,
+            Subscribers::One(_) => 1,
+            Subscribers::Many(many) => many.live,
+        }
+    }
+
+    /// The places of several expressions' subscriptions, in order of registration.
+    pub(super) fn slots(&self, expressions: &[ExpressionId]) -> Vec<Slot> {
+        let mut slots = Vec::new();
+        for &expression in expressions {
+            match self.subscribers.get(expression) {
+                Subscribers::None => {}
+                Subscribers::One(slot) => slots.push(*slot),
+                Subscribers::Many(many) => {
+                    let here = |slot: &Slot| self.seats.get(*slot).expression == expression;
+                    if many.slots.len() == many.live {
+                        slots.extend(&many.slots);
+                    } else {
+                        slots.extend(many.slots.iter().copied().filter(here));
+                    }
+                }
+            }
+        }
+        slots.sort_unstable();
+        slots.dedup();
+        slots
+    }
+
+    /// The same roster without empty places.
+    pub(super) fn compacted(&self) -> Self {
+        let mut fresh = Self::default();
+        if let Some(last) = self.subscribers.len().checked_sub(1) {
+            fresh.reserve(last as ExpressionId);
+        }
+        for (_, seat) in self.seats() {
+            fresh.seat(seat.id.clone(), seat.expression);
+        }
+        fresh
+    }
+
+    /// Heap bytes held.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let text = |seat: &Seat| if let Id::Text(text) = &seat.id { text.len() } else { 0 };
+        let list = |list: &Subscribers| match list {
+            Subscribers::Many(many) => size_of::<Many>() + many.slots.capacity() * size_of::<Slot>(),
+            _ => 0,
+        };
+        self.seats.iter().map(text).sum::<usize>()
+            + self.subscribers.iter().map(list).sum::<usize>()
+            + self.seats.memory_bytes()
+            + self.subscribers.memory_bytes()
+    }
+}
+
+const CHUNK: usize = 256;
+
+/// A vector in chunks that are shared until they change.
+#[derive(Clone, Debug)]
+pub(super) struct Chunks<T> {
+    chunks: Vec<Arc<Vec<T>>>,
+    len: usize,
+}
+
+impl<T> Default for Chunks<T> {
+    fn default() -> Self {
+        Self { chunks: Vec::new(), len: 0 }
+    }
+}
+
+impl<T: Clone> Chunks<T> {
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn get(&self, at: u32) -> &T {
+        &self.chunks[at as usize / CHUNK][at as usize % CHUNK]
+    }
+
+    pub(super) fn get_mut(&mut self, at: u32) -> &mut T {
+        &mut Arc::make_mut(&mut self.chunks[at as usize / CHUNK])[at as usize % CHUNK]
+    }
+
+    pub(super) fn push(&mut self, item: T) {
+        if self.len.is_multiple_of(CHUNK) {
+            self.chunks.push(Arc::new(Vec::with_capacity(CHUNK)));
+        }
+        if let Some(chunk) = self.chunks.last_mut() {
+            Arc::make_mut(chunk).push(item);
+        }
+        self.len += 1;
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.chunks.iter().flat_map(|chunk| chunk.iter())
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.chunks.len() * (CHUNK * size_of::<T>() + size_of::<Vec<T>>() + 3 * size_of::<usize>())
+    }
+}

@@ -1,0 +1,271 @@
+//! Ordered mode: siblings in document order along distinct branches.
+//!
+//! The branches of a pattern node are its path predicates in the order written, then the next step; each must lie
+//! under a different child of the node it is mapped to, in that order. Tests on attributes, on the node's own text and
+//! on paths from the root are conditions, not branches. The definition is that of "Efficient filtering of XML
+//! documents with XPath expressions"; a pattern node with a single branch means the same in both modes, and shares its
+//! normal form.
+
+use super::build::{and, at_document, attribute, constant, exists, first, is, ordered, root};
+use super::normalise::{
+    Arguments, Comparand, Place, Scope, arguments, attribute_name, comparand, convert, direction,
+    first_steps, node_test, predicates, steps, unsupported,
+};
+use super::{Axis, Branch, Condition, NodePattern, NodeTest};
+use crate::values::ValueTest;
+use crate::xpath::XPathError;
+use crate::xpath::ast::{self, Expr, Path, Step};
+
+/// The condition on the document node that an ordered expression is.
+pub(super) fn ordered_expression(
+    expression: &Expr<'_>,
+    scope: &mut Scope<'_>,
+) -> Result<Condition, XPathError> {
+    refuse_unordered(expression)?;
+    let mut node = Node::default();
+    node.expression(expression, Place::Top, scope)?;
+    Ok(at_document(node.condition()))
+}
+
+/// What is said of one pattern node while its predicates and next step are read.
+#[derive(Default)]
+struct Node {
+    conditions: Vec<Condition>,
+    branches: Vec<Branch>,
+}
+
+impl Node {
+    fn condition(self) -> Condition {
+        and(self.conditions.into_iter().chain([ordered(self.branches)]))
+    }
+
+    fn expression(
+        &mut self,
+        expression: &Expr<'_>,
+        place: Place,
+        scope: &mut Scope<'_>,
+    ) -> Result<(), XPathError> {
+        match expression {
+            Expr::And(terms) => {
+                for term in terms {
+                    self.expression(term, place, scope)?;
+                }
+            }
+            Expr::Path(path) => self.path(path, Condition::True, place, scope)?,
+            Expr::Compare(comparison, left, right, column) => match comparand(*comparison, left, right) {
+                Comparand::Constant(value) => self.conditions.push(constant(value)),
+                Comparand::Nodes(Expr::Path(path), leaf) => self.path(path, leaf, place, scope)?,
+                Comparand::Nodes(..) => return Err(unsupported("this comparison in ordered mode", *column)),
+            },
+            Expr::Call(function, left, right, column) => match arguments(*function, left, right, *column)? {
+                Arguments::Subject(path, test) if selects_elements(path) => {
+                    self.first(path, test, place, scope)?;
+                }
+                Arguments::Pattern(path, _) if selects_elements(path) => {
+                    let construct =
+                        "an element path as the second argument of a string function in ordered mode";
+                    return Err(unsupported(construct, path.column));
+                }
+                _ => self.conditions.push(convert(expression, place, scope)?),
+            },
+            Expr::Literal(_) | Expr::Number(_) => self.conditions.push(convert(expression, place, scope)?),
+            Expr::Or(_) | Expr::Not(_) | Expr::Union(_) => {} // refused before
+        }
+        Ok(())
+    }
+
+    /// At the top every path is a pattern of its own; in a predicate only an absolute one is.
+    fn path(
+        &mut self,
+        path: &Path<'_>,
+        leaf: Condition,
+        place: Place,
+        scope: &mut Scope<'_>,
+    ) -> Result<(), XPathError> {
+        if place == Place::Predicate && !path.absolute {
+            return self.steps(&path.steps, leaf, scope);
+        }
+        let mut own = Node::default();
+        if path.absolute {
+            own.steps(&path.steps, leaf, scope)?;
+        } else {
+            own.anywhere(&path.steps, leaf, scope)?;
+        }
+        let condition = own.condition();
+        self.conditions.push(if place == Place::Top { condition } else { root(at_document(condition)) });
+        Ok(())
+    }
+
+    /// Reads a chain of steps that starts at this pattern node.
+    fn steps(
+        &mut self,
+        chain: &[Step<'_>],
+        leaf: Condition,
+        scope: &mut Scope<'_>,
+    ) -> Result<(), XPathError> {
+        let Some((step, rest)) = chain.split_first() else {
+            self.conditions.push(leaf);
+            return Ok(());
+        };
+        match step.axis {
+            ast::Axis::SelfNode => {
+                self.conditions.push(is(node_test(step, scope)?));
+                self.predicates(step, scope)?;
+                self.steps(rest, leaf, scope)
+            }
+            ast::Axis::Attribute => {
+                let value = and([predicates(step, scope)?, steps(rest, leaf, scope)?]);
+                self.conditions.push(attribute(attribute_name(step, scope)?, value));
+                Ok(())
+            }
+            ast::Axis::DescendantOrSelf => {
+                if step.test != ast::NodeTest::Node || !step.predicates.is_empty() {
+                    return Err(unsupported("descendant-or-self:: spelled out in ordered mode", step.column));
+                }
+                self.anywhere(rest, leaf, scope)
+            }
+            axis => self.branch(direction(axis), step, rest, leaf, scope),
+        }
+    }
+
+    /// Reads a chain of steps that starts at this pattern node or anywhere below it.
+    fn anywhere(
+        &mut self,
+        chain: &[Step<'_>],
+        leaf: Condition,
+        scope: &mut Scope<'_>,
+    ) -> Result<(), XPathError> {
+        match chain.split_first() {
+            Some((step, rest)) if matches!(step.axis, ast::Axis::Child | ast::Axis::Descendant) => {
+                self.branch(Axis::DESCENDANT, step, rest, leaf, scope)
+            }
+            // `//.` and `//@x` may be met by the node itself, so they are no branch.
+            _ => {
+                let mut own = Node::default();
+                own.steps(chain, leaf, scope)?;
+                self.conditions.push(exists(Axis::DESCENDANT_OR_SELF, NodeTest::Node, own.condition()));
+                Ok(())
+            }
+        }
+    }
+
+    fn branch(
+        &mut self,
+        axis: Axis,
+        step: &Step<'_>,
+        rest: &[Step<'_>],
+        leaf: Condition,
+        scope: &mut Scope<'_>,
+    ) -> Result<(), XPathError> {
+        let mut own = Node::default();
+        own.predicates(step, scope)?;
+        own.steps(rest, leaf, scope)?;
+        let (test, condition) = (node_test(step, scope)?, own.condition());
+        match (axis, &test) {
+            (Axis::Down { min, exact }, NodeTest::Element(_)) => {
+                self.branches.push(Branch::Exists { min, exact, pattern: NodePattern { test, condition } });
+            }
+            // The node's own text.
+            _ => self.conditions.push(exists(axis, test, condition)),
+        }
+        Ok(())
+    }
+
+    fn predicates(&mut self, step: &Step<'_>, scope: &mut Scope<'_>) -> Result<(), XPathError> {
+        step.predicates.iter().try_for_each(|each| self.expression(each, Place::Predicate, scope))
+    }
+
+    /// A string function on an element path: the only node that counts is the first one.
+    fn first(
+        &mut self,
+        path: &Path<'_>,
+        test: ValueTest,
+        place: Place,
+        scope: &mut Scope<'_>,
+    ) -> Result<(), XPathError> {
+        for step in &path.steps {
+            if step.predicates.iter().any(has_branch) {
+                let construct = "branching predicates inside a string function in ordered mode";
+                return Err(unsupported(construct, step.column));
+            }
+        }
+        if place == Place::Predicate && !path.absolute {
+            self.branches.push(Branch::First(first_steps(&path.steps, scope)?, test));
+            return Ok(());
+        }
+        let mut chain = first_steps(&path.steps, scope)?;
+        if !path.absolute {
+            let anywhere = NodePattern { test: NodeTest::Node, condition: Condition::True };
+            chain.insert(0, super::FirstStep::Node(Axis::DESCENDANT_OR_SELF, anywhere));
+        }
+        let condition = first(chain, test);
+        self.conditions.push(if place == Place::Top { condition } else { root(at_document(condition)) });
+        Ok(())
+    }
+}
+
+/// Whether a path leaves its node for an element below.
+fn selects_elements(path: &Path<'_>) -> bool {
+    path.steps.iter().any(|step| {
+        matches!(step.axis, ast::Axis::Child | ast::Axis::Descendant)
+            && matches!(
+                step.test,
+                ast::NodeTest::Any
+                    | ast::NodeTest::Name(..)
+                    | ast::NodeTest::Namespace(_)
+                    | ast::NodeTest::Node
+            )
+    })
+}
+
+fn has_branch(expression: &Expr<'_>) -> bool {
+    match expression {
+        Expr::And(terms) => terms.iter().any(has_branch),
+        Expr::Path(path) => !path.absolute && selects_elements(path),
+        Expr::Compare(_, left, right, _) | Expr::Call(_, left, right, _) => {
+            has_branch(left) || has_branch(right)
+        }
+        _ => false,
+    }
+}
+
+/// Ordered mode knows conjunctions and downward paths only.
+fn refuse_unordered(expression: &Expr<'_>) -> Result<(), XPathError> {
+    let path = |path: &Path<'_>| {
+        path.steps.iter().try_for_each(|step| {
+            if matches!(
+                step.axis,
+                ast::Axis::Following
+                    | ast::Axis::FollowingSibling
+                    | ast::Axis::Preceding
+                    | ast::Axis::PrecedingSibling
+            ) {
+                return Err(unsupported("an order axis in ordered mode", step.column));
+            }
+            step.predicates.iter().try_for_each(refuse_unordered)
+        })
+    };
+    match expression {
+        Expr::Or(terms) => Err(unsupported("'or' in ordered mode", column_of(&terms[0]))),
+        Expr::Not(inner) => Err(unsupported("not() in ordered mode", column_of(inner))),
+        Expr::Union(paths) => Err(unsupported("'|' in ordered mode", paths[0].column)),
+        Expr::And(terms) => terms.iter().try_for_each(refuse_unordered),
+        Expr::Path(inner) => path(inner),
+        Expr::Compare(_, left, right, _) | Expr::Call(_, left, right, _) => {
+            refuse_unordered(left)?;
+            refuse_unordered(right)
+        }
+        Expr::Literal(_) | Expr::Number(_) => Ok(()),
+    }
+}
+
+fn column_of(expression: &Expr<'_>) -> ast::Column {
+    match expression {
+        Expr::Or(terms) | Expr::And(terms) => terms.first().map_or(ast::Column(1), column_of),
+        Expr::Not(inner) => column_of(inner),
+        Expr::Compare(_, _, _, column) | Expr::Call(_, _, _, column) => *column,
+        Expr::Union(paths) => paths.first().map_or(ast::Column(1), |path| path.column),
+        Expr::Path(path) => path.column,
+        Expr::Literal(_) | Expr::Number(_) => ast::Column(1),
+    }
+}
