@@ -1,6 +1,7 @@
 //! Value tests: what XPath 1.0 makes of the text of a document.
 //!
-//! The judge of every comparison is libxml2, so text becomes a number here exactly as it does there, bit for bit.
+//! The judge of every comparison is libxml2, so text becomes a number here exactly as it does there, bit for
+//! bit.
 
 pub mod number;
 mod test;

@@ -1,12 +1,13 @@
 //! Text to numbers the way libxml2 does it.
 //!
-//! The idea: XPath 1.0 asks for the nearest double, but libxml2, which judges our answers, does not deliver it.
-//! It accumulates the digits before the point as `value * 10 + digit`, those behind the point as a second number
-//! that is then divided by a power of ten, and adds the two. Each operation rounds, so long numbers end one or
-//! more bits beside the nearest double. We repeat the same operations in the same order.
+//! The idea: XPath 1.0 asks for the nearest double, but libxml2, which judges our answers, does not deliver
+//! it. It accumulates the digits before the point as `value * 10 + digit`, those behind the point as a second
+//! number that is then divided by a power of ten, and adds the two. Each operation rounds, so long numbers
+//! end one or more bits beside the nearest double. We repeat the same operations in the same order.
 //!
-//! Invariants: equal to `number($text)` of libxml2 bit for bit, its quirks included: an exponent is read (`1e3`,
-//! even `1e`), and no `+` is allowed in front. Powers of ten come from the platform's `pow`, as there.
+//! Invariants: equal to `number($text)` of libxml2 bit for bit, its quirks included: an exponent is read
+//! (`1e3`, even `1e`), and no `+` is allowed in front. Powers of ten come from the platform's `pow`, as
+//! there.
 //! Cost: one pass over the text; one `pow` for more than 22 digits behind the point or for an exponent.
 
 /// Digits behind the point that count, zeros directly behind the point aside.

@@ -1,9 +1,10 @@
 //! How many terms the disjunctive normal form of an expression would have, counted without building it.
 //!
-//! The idea: every expression has two counts, the terms of itself and the terms of its negation. `or` adds the
-//! first and multiplies the second, `and` the other way round, `not` swaps the two. A path multiplies over its
-//! predicates; its negation is one term, the conjunction of its negated alternatives. That conjunction is as long
-//! as the path has alternatives, so the limit holds for every path by itself as well as for the whole.
+//! The idea: every expression has two counts, the terms of itself and the terms of its negation. `or` adds
+//! the first and multiplies the second, `and` the other way round, `not` swaps the two. A path multiplies
+//! over its predicates; its negation is one term, the conjunction of its negated alternatives. That
+//! conjunction is as long as the path has alternatives, so the limit holds for every path by itself as well
+//! as for the whole.
 //!
 //! Invariant: counts saturate, so no expression is too wide to be counted. Cost: one walk over the tree.
 

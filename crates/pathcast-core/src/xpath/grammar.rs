@@ -1,13 +1,14 @@
 //! From source text to expression tree: connectives, comparisons, unions. Function calls are in
 //! `functions`, paths in `steps`.
 //!
-//! The idea: recursive descent with one token of look-ahead over XPath 1.0's own grammar. What XPath allows and the
-//! subscription language does not is refused where it is met, so the tree only ever holds what engines can answer.
-//! Chains (`a or b or …`, `a | b | …`, `--3`, steps) are loops; only predicates, parentheses and function calls
-//! recurse.
+//! The idea: recursive descent with one token of look-ahead over XPath 1.0's own grammar. What XPath allows
+//! and the subscription language does not is refused where it is met, so the tree only ever holds what
+//! engines can answer. Chains (`a or b or …`, `a | b | …`, `--3`, steps) are loops; only predicates,
+//! parentheses and function calls recurse.
 //!
-//! Invariants of the tree: `or`, `and` and `|` are flattened, through parentheses too; one side of a comparison at
-//! most is a path or a union, and neither is boolean; after an attribute comes only `self::node()`.
+//! Invariants of the tree: `or`, `and` and `|` are flattened, through parentheses too; one side of a
+//! comparison at most is a path or a union, and neither is boolean; after an attribute comes only
+//! `self::node()`.
 //! Cost: linear in the source; one allocation for each list or box of the tree and none beside.
 
 use super::ast::{Column, Comparison, Expr, Path};
@@ -147,8 +148,8 @@ impl<'a, 'l> Parser<'a, 'l> {
         Ok(Expr::And(terms))
     }
 
-    /// Both kinds of comparison at once: their precedence only matters in chains, which compare booleans and are
-    /// refused in any order.
+    /// Both kinds of comparison at once: their precedence only matters in chains, which compare booleans and
+    /// are refused in any order.
     fn comparison(&mut self) -> Parsed<Expr<'a>> {
         let mut left = self.operand()?;
         while let Some(operator) = comparison_of(self.token.kind) {

@@ -1,7 +1,7 @@
 //! The subscription language: tokens, grammar, expression tree, printing back.
 //!
-//! [`parse`] turns source text into the tree of [`ast`] or says why not, with a column; the tree's `Display` writes
-//! it back in one canonical spelling. Nothing here knows documents, namespaces or engines.
+//! [`parse`] turns source text into the tree of [`ast`] or says why not, with a column; the tree's `Display`
+//! writes it back in one canonical spelling. Nothing here knows documents, namespaces or engines.
 
 pub mod ast;
 mod error;

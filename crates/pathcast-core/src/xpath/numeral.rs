@@ -1,18 +1,18 @@
 //! Numbers as XPath source text.
 //!
-//! The idea: XPath has no exponents, and libxml2's reading of long numbers is off by some bits, so the shortest
-//! decimal that a correct reader would accept does not always read back. We try it first (it nearly always does),
-//! then more and more digits, and for what is left search backwards through the reader's own steps.
+//! The idea: XPath has no exponents, and libxml2's reading of long numbers is off by some bits, so the
+//! shortest decimal that a correct reader would accept does not always read back. We try it first (it nearly
+//! always does), and for what is left search backwards through the reader's own steps.
 //!
 //! Invariant: every number that source text can denote is printed so that it reads back the same.
+//! Cost: one reading for a usual number; some hundred for one of more than 16 digits.
 
 use crate::values::number::scan_decimal;
 
 /// The text of a number.
 pub(super) fn text(number: f64) -> String {
     let size = number.abs();
-    let digits =
-        shortest(size).or_else(|| longer(size)).or_else(|| backwards(size)).or_else(|| shifted(size));
+    let digits = shortest(size).or_else(|| backwards(size)).or_else(|| shifted(size));
     // Left over are numbers that no text denotes, so not from a parser; the nearest text has to do.
     let digits = digits.unwrap_or_else(|| if size.is_nan() { "NaN".into() } else { size.to_string() });
     if number.is_sign_negative() && !size.is_nan() { format!("-{digits}") } else { digits }
@@ -30,14 +30,9 @@ fn shortest(size: f64) -> Option<String> {
     reads_as(size.to_string(), size)
 }
 
-fn longer(size: f64) -> Option<String> {
-    // Zeros directly behind the point come on top of the digits that count.
-    let zeros = if size < 1.0 && size > 0.0 { (-size.log10()) as usize } else { 0 };
-    (1..24).find_map(|digits| reads_as(format!("{size:.*}", zeros + digits), size))
-}
-
-/// A whole number beyond 2^53: looks for `y` and a digit `d` such that `y * 10 + d` rounds to it, and so on for `y`
-/// until it is small enough to be exact. The candidates of a level are an interval of a few neighbours.
+/// A whole number beyond 2^53: looks for `y` and a digit `d` such that `y * 10 + d` rounds to it, and so on
+/// for `y` until it is small enough to be exact. The candidates of a level are an interval of a few
+/// neighbours.
 fn backwards(size: f64) -> Option<String> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if !size.is_finite() || size < EXACT {
@@ -79,13 +74,14 @@ fn digits_along(levels: &[Vec<(f64, u8, usize)>], mut index: usize) -> String {
     text
 }
 
-/// A number with a fraction: looks for a whole number of up to 20 digits that, divided by a power of ten, rounds to
-/// the fraction, and prints that behind the point.
+/// A number with a fraction: looks for a whole number of up to 20 digits that, divided by a power of ten,
+/// rounds to the fraction, and prints that behind the point.
 fn shifted(size: f64) -> Option<String> {
     const REACH: usize = 16;
     let (whole, fraction) = (size.trunc(), size.fract());
     let zeros = if fraction > 0.0 { (-fraction.log10()) as usize } else { return None };
-    (zeros + 1..=zeros + 21).rev().find_map(|places| {
+    // The logarithm of a power of ten may be one too large.
+    (zeros.max(1)..=zeros + 21).rev().find_map(|places| {
         let mut digits = fraction * 10_f64.powf(places as f64);
         (0..REACH).for_each(|_| digits = digits.next_down());
         (0..2 * REACH).find_map(|_| {

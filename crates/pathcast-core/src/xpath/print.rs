@@ -1,7 +1,8 @@
 //! An expression tree back to source text.
 //!
-//! Abbreviations are used wherever XPath has one (`//`, `@`, `.`, no `child::`), parentheses only where the tree
-//! needs them. Invariant: parsing the text of a parsed tree gives the same tree, so the text may serve as its key.
+//! Abbreviations are used wherever XPath has one (`//`, `@`, `.`, no `child::`), parentheses only where the
+//! tree needs them. Invariant: parsing the text of a parsed tree gives the same tree, so the text may serve
+//! as its key.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -23,8 +24,8 @@ enum Place {
     Comparison,
 }
 
-/// Writes an expression; `word_follows` if `and` or `or` comes next, which a path that is only `/` would swallow
-/// as the name of its first step.
+/// Writes an expression; `word_follows` if `and` or `or` comes next, which a path that is only `/` would
+/// swallow as the name of its first step.
 fn expression(expr: &Expr<'_>, place: Place, word_follows: bool, f: &mut Formatter<'_>) -> fmt::Result {
     let tightest = match expr {
         Expr::Or(_) => Place::Alone,

@@ -37,7 +37,7 @@ pub(super) fn axis(name: &str) -> Option<&'static str> {
             "the axis parent:: is not supported; put the condition on the parent, as in a[b] for b/parent::a"
         }
         "ancestor" => {
-            "the axis ancestor:: is not supported; put the condition on the ancestor, as in a[.//b] for b/ancestor::a"
+            "the axis ancestor:: is not supported; put the condition on the ancestor, as in a[.//b]"
         }
         "ancestor-or-self" => {
             "the axis ancestor-or-self:: is not supported; put the condition on the ancestor, as in a[.//b]"
@@ -56,13 +56,14 @@ pub(super) const AFTER_ATTRIBUTE: &str =
 pub(super) const ATTRIBUTE_TEST: &str =
     "an attribute is never such a node, so this test is not supported; write @name, @* or @node()";
 
-pub(super) const POSITION: &str = "positional predicates are not supported: a predicate that is a number; order can \
-                                   be asked for with following-sibling:: and preceding-sibling::";
+pub(super) const POSITION: &str = "positional predicates are not supported: a predicate that is a number; \
+                                   order can be asked for with following-sibling:: and preceding-sibling::";
 
-pub(super) const FILTER_PREDICATE: &str = "a predicate after parentheses, a function or a constant is not supported; write it at the step, as in //a[b]";
+pub(super) const FILTER_PREDICATE: &str = "a predicate after parentheses, a function or a constant is not \
+                                           supported; write it at the step, as in //a[b]";
 
-pub(super) const FILTER_PATH: &str = "a path that continues after parentheses, a function or a constant is not supported; write out each path, as in \
-     a/c | b/c for (a | b)/c";
+pub(super) const FILTER_PATH: &str = "a path that continues after parentheses, a function or a constant is not \
+                                      supported; write out each path, as in a/c | b/c for (a | b)/c";
 
 pub(super) const TWO_PATHS: &str =
     "a comparison between two paths is not supported; compare each with a string or a number";

@@ -1,7 +1,7 @@
 //! Location paths: steps, axes, node tests, predicates.
 //!
-//! Invariants: `//` becomes a `descendant-or-self::node()` step that counts as no written step; after an attribute
-//! step, and in the predicates of one, relative paths hold only `self::node()`.
+//! Invariants: `//` becomes a `descendant-or-self::node()` step that counts as no written step; after an
+//! attribute step, and in the predicates of one, relative paths hold only `self::node()`.
 
 use super::ast::{Axis, Column, Expr, NodeTest, Path, Step};
 use super::error::{XPathError, XPathErrorKind};

@@ -1,9 +1,10 @@
 //! The tokens of XPath 1.0, pulled one at a time.
 //!
 //! The idea: XPath has no reserved words, so what `*` or `and` means depends on the token before it. After an
-//! operand (a name, a literal, `)`, `]`, `.` …) a `*` multiplies and a name must be `and`, `or`, `div` or `mod`;
-//! elsewhere both are node tests. A name in front of `(` is a function or a node type, in front of `::` an axis.
-//! One flag and a look at the bytes that follow decide, so there is no list of tokens and no way back.
+//! operand (a name, a literal, `)`, `]`, `.` …) a `*` multiplies and a name must be `and`, `or`, `div` or
+//! `mod`; elsewhere both are node tests. A name in front of `(` is a function or a node type, in front of
+//! `::` an axis. One flag and a look at the bytes that follow decide, so there is no list of tokens and no
+//! way back.
 //!
 //! Invariants: tokens borrow from the source and start at character boundaries; after [`Kind::End`] comes
 //! `End` again. Cost: linear in the source, nothing is allocated unless an error is.
@@ -12,7 +13,8 @@ use super::error::{XPathError, XPathErrorKind};
 use super::ncname::end_of_name;
 use crate::values::number::scan_decimal;
 
-/// The error is boxed inside the parser: it is rare, and every result on the stack of a deep recursion is smaller.
+/// The error is boxed inside the parser: it is rare, and every result on the stack of a deep recursion is
+/// smaller.
 pub(super) type Parsed<T> = Result<T, Box<XPathError>>;
 
 /// A token and the byte where it starts.
@@ -102,7 +104,8 @@ impl<'a> Tokens<'a> {
         Self { source, end: 0, after_operand: false, ascii: source.is_ascii(), counted: (0, 1) }
     }
 
-    /// The column in characters from 1 of a byte offset. Asked for ascending offsets it counts each character once.
+    /// The column in characters from 1 of a byte offset. Asked for ascending offsets it counts each character
+    /// once.
     pub fn column(&mut self, offset: usize) -> usize {
         if self.ascii {
             return offset + 1;
