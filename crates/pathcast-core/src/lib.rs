@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod engine;
+pub mod explain;
 pub mod index;
 pub mod limits;
 pub mod names;

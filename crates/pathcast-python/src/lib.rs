@@ -1,9 +1,28 @@
-//! The Python binding: one file a class, errors mapped, no algorithms.
+//! The Python binding: one file a class, Arrow in and out, errors mapped, no algorithms.
 
 use pyo3::prelude::*;
+
+mod documents;
+mod errors;
+mod explain;
+mod index;
+mod matches;
+mod subscriptions;
+
+/// The names of the engines.
+#[pyfunction]
+fn engines() -> Vec<&'static str> {
+    pathcast_core::index::ENGINES.to_vec()
+}
 
 /// The compiled core of Pathcast.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("__version__", env!("CARGO_PKG_VERSION"))
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(engines, module)?)?;
+    module.add_function(wrap_pyfunction!(explain::explain, module)?)?;
+    module.add_function(wrap_pyfunction!(explain::canonical, module)?)?;
+    module.add_class::<index::Index>()?;
+    module.add_class::<matches::Matches>()?;
+    module.add_class::<matches::Batch>()
 }

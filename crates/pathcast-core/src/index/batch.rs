@@ -1,11 +1,11 @@
 //! Many documents, by several threads.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Mutex;
 
 use super::{Index, Matches};
-use crate::reader::DocumentError;
+use crate::reader::{DocumentError, DocumentErrorKind, Reader, Sink};
 
 /// Where a document comes from.
 pub enum Document<'a> {
@@ -17,6 +17,35 @@ pub enum Document<'a> {
     File(&'a Path),
     /// Anything that can be read.
     Stream(&'a mut (dyn Read + Send)),
+}
+
+impl Document<'_> {
+    /// Reads the document.
+    ///
+    /// # Errors
+    /// It cannot be read, or is refused.
+    pub fn read(self, reader: &mut Reader, sink: &mut impl Sink) -> Result<(), DocumentError> {
+        match self {
+            Self::Bytes(bytes) => reader.read_bytes(bytes, sink),
+            Self::Text(text) => reader.read_str(text, sink),
+            Self::Stream(stream) => reader.read_stream(stream, sink),
+            Self::File(path) => {
+                let file = std::fs::File::open(path).map_err(|error| unreadable(&error))?;
+                reader.read_stream(file, sink)
+            }
+        }
+    }
+}
+
+fn unreadable(error: &io::Error) -> DocumentError {
+    let reason = format!("the document cannot be read: {error}");
+    DocumentError { kind: DocumentErrorKind::Io, reason, line: 0, column: 0 }
+}
+
+/// The answer for a document whose worker died.
+fn lost() -> DocumentError {
+    let reason = "matching stopped on an internal error".into();
+    DocumentError { kind: DocumentErrorKind::Io, reason, line: 0, column: 0 }
 }
 
 impl Index {
@@ -45,7 +74,7 @@ impl Index {
             }
         });
         // A worker that panicked would leave holes: better to find them here than to answer for another document.
-        results.into_iter().map(|result| result.unwrap_or_else(|| Err(super::matching::lost()))).collect()
+        results.into_iter().map(|result| result.unwrap_or_else(|| Err(lost()))).collect()
     }
 
     /// Takes documents off the queue until it is empty.

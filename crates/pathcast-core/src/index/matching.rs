@@ -1,6 +1,5 @@
 //! One document against all subscriptions.
 
-use std::io;
 use std::sync::Arc;
 
 use super::roster::{ExpressionId, Id, Roster};
@@ -124,15 +123,7 @@ impl Index {
             attributes: self.engine.wants_attributes(),
             text: self.text_twigs > 0,
         };
-        match document {
-            Document::Bytes(bytes) => run.reader.read_bytes(bytes, &mut sink)?,
-            Document::Text(text) => run.reader.read_str(text, &mut sink)?,
-            Document::Stream(stream) => run.reader.read_stream(stream, &mut sink)?,
-            Document::File(path) => {
-                let file = std::fs::File::open(path).map_err(|error| unreadable(&error))?;
-                run.reader.read_stream(file, &mut sink)?;
-            }
-        }
+        document.read(&mut run.reader, &mut sink)?;
         if with_tree {
             run.tree.end();
             if run.tree.overflowed() {
@@ -172,17 +163,6 @@ impl Index {
     fn namespace_of(&self, uri: &str) -> NamespaceId {
         if self.settings.ignore_namespaces { NamespaceId::NONE } else { self.names.namespace(uri) }
     }
-}
-
-pub(super) fn unreadable(error: &io::Error) -> DocumentError {
-    let reason = format!("the document cannot be read: {error}");
-    DocumentError { kind: DocumentErrorKind::Io, reason, line: 0, column: 0 }
-}
-
-/// The answer for a document whose worker died.
-pub(super) fn lost() -> DocumentError {
-    let reason = "matching stopped on an internal error".into();
-    DocumentError { kind: DocumentErrorKind::Io, reason, line: 0, column: 0 }
 }
 
 /// Listens to the reader on behalf of the engine and, if there are twigs, the tree.

@@ -15,10 +15,14 @@ mod linear;
 mod normalise;
 mod ordered;
 
+pub(crate) use build::and;
 pub use encode::{
     DecodeError, decode_condition, decode_number, decode_text, encode_condition, encode_number, encode_text,
 };
 pub use linear::{LinearPath, LinearStep, Tail, Trigger, as_linear, trigger};
+pub(crate) use normalise::{
+    Arguments, Comparand, Place, arguments, attribute_name, comparand, convert, direction, node_test,
+};
 pub use normalise::{Scope, normalise};
 
 use crate::names::NameId;

@@ -38,14 +38,14 @@ fn top(expression: &Expr<'_>, scope: &mut Scope<'_>) -> Result<Condition, XPathE
 
 /// Where an expression stands, which decides where its paths start.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     /// Outside all predicates: the context is the document node.
     Top,
     /// In a predicate.
     Predicate,
 }
 
-pub(super) fn convert(
+pub(crate) fn convert(
     expression: &Expr<'_>,
     place: Place,
     scope: &mut Scope<'_>,
@@ -101,7 +101,7 @@ fn anchored(
 }
 
 /// The condition that a chain of steps puts on the node it starts from.
-pub(super) fn steps(
+pub(crate) fn steps(
     steps: &[Step<'_>],
     leaf: Condition,
     scope: &mut Scope<'_>,
@@ -116,11 +116,11 @@ pub(super) fn steps(
     })
 }
 
-pub(super) fn predicates(step: &Step<'_>, scope: &mut Scope<'_>) -> Result<Condition, XPathError> {
+pub(crate) fn predicates(step: &Step<'_>, scope: &mut Scope<'_>) -> Result<Condition, XPathError> {
     Ok(and(all(&step.predicates, Place::Predicate, scope)?))
 }
 
-pub(super) fn direction(axis: ast::Axis) -> Axis {
+pub(crate) fn direction(axis: ast::Axis) -> Axis {
     match axis {
         ast::Axis::Child => Axis::CHILD,
         ast::Axis::Descendant => Axis::DESCENDANT,
@@ -134,14 +134,14 @@ pub(super) fn direction(axis: ast::Axis) -> Axis {
 }
 
 /// One side of a comparison folded away.
-pub(super) enum Comparand<'e, 'a> {
+pub(crate) enum Comparand<'e, 'a> {
     /// Both sides were constants.
     Constant(bool),
     /// A node-set, and what one of its nodes must satisfy.
     Nodes(&'e Expr<'a>, Condition),
 }
 
-pub(super) fn comparand<'e, 'a>(
+pub(crate) fn comparand<'e, 'a>(
     comparison: Comparison,
     left: &'e Expr<'a>,
     right: &'e Expr<'a>,
@@ -195,7 +195,7 @@ fn mirrored(comparison: Comparison) -> Comparison {
 }
 
 /// The two arguments of a string function, at most one of them a path.
-pub(super) enum Arguments<'e, 'a> {
+pub(crate) enum Arguments<'e, 'a> {
     /// Both were constants.
     Constant(bool),
     /// `f(path, constant)`: holds for nothing when the path finds nothing.
@@ -204,7 +204,7 @@ pub(super) enum Arguments<'e, 'a> {
     Pattern(&'e Path<'a>, ValueTest),
 }
 
-pub(super) fn arguments<'e, 'a>(
+pub(crate) fn arguments<'e, 'a>(
     function: Function,
     left: &'e Expr<'a>,
     right: &'e Expr<'a>,
@@ -288,7 +288,7 @@ fn on_first(
     })
 }
 
-pub(super) fn first_steps(steps: &[Step<'_>], scope: &mut Scope<'_>) -> Result<Vec<FirstStep>, XPathError> {
+pub(crate) fn first_steps(steps: &[Step<'_>], scope: &mut Scope<'_>) -> Result<Vec<FirstStep>, XPathError> {
     let mut chain = Vec::new();
     for step in steps {
         let condition = predicates(step, scope)?;
@@ -316,7 +316,7 @@ fn text_of(constant: &Expr<'_>, column: ast::Column) -> Result<String, XPathErro
     }
 }
 
-pub(super) fn node_test(step: &Step<'_>, scope: &mut Scope<'_>) -> Result<NodeTest, XPathError> {
+pub(crate) fn node_test(step: &Step<'_>, scope: &mut Scope<'_>) -> Result<NodeTest, XPathError> {
     Ok(match step.test {
         ast::NodeTest::Any => NodeTest::Element(NameTest::Any),
         ast::NodeTest::Name(prefix, local) => {
@@ -330,7 +330,7 @@ pub(super) fn node_test(step: &Step<'_>, scope: &mut Scope<'_>) -> Result<NodeTe
     })
 }
 
-pub(super) fn attribute_name(step: &Step<'_>, scope: &mut Scope<'_>) -> Result<NameTest, XPathError> {
+pub(crate) fn attribute_name(step: &Step<'_>, scope: &mut Scope<'_>) -> Result<NameTest, XPathError> {
     match step.test {
         ast::NodeTest::Any | ast::NodeTest::Node => Ok(NameTest::Any),
         ast::NodeTest::Name(prefix, local) => {
@@ -341,7 +341,7 @@ pub(super) fn attribute_name(step: &Step<'_>, scope: &mut Scope<'_>) -> Result<N
     }
 }
 
-pub(super) fn unsupported(construct: &str, column: ast::Column) -> XPathError {
+pub(crate) fn unsupported(construct: &str, column: ast::Column) -> XPathError {
     XPathError {
         kind: XPathErrorKind::Unsupported,
         message: format!("not supported: {construct}"),

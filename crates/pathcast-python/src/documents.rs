@@ -1,0 +1,155 @@
+//! Documents from Python: bytes, str, paths and binary files.
+
+use std::io::{self, Read};
+use std::path::PathBuf;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray};
+use arrow_schema::DataType;
+use pathcast_core::index::Document;
+use pathcast_core::reader::{DocumentError, DocumentErrorKind};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+use pyo3::types::{PyBytes, PyString};
+
+use crate::subscriptions::Texts;
+
+/// A document that no longer needs the interpreter, except to read from a Python file.
+pub(crate) enum Source {
+    Bytes(PyBackedBytes),
+    Text(PyBackedStr),
+    File(PathBuf),
+    Stream(PythonFile),
+    /// Known to be bad before it is read.
+    Refused(DocumentError),
+}
+
+impl Source {
+    pub(crate) fn new(document: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = document.py();
+        if let Ok(text) = document.cast::<PyString>() {
+            return Ok(match PyBackedStr::try_from(text.clone()) {
+                Ok(text) => Self::Text(text),
+                // Python strings may hold lone surrogates, XML may not.
+                Err(error) => Self::Refused(DocumentError {
+                    kind: DocumentErrorKind::Encoding,
+                    reason: error.value(py).to_string(),
+                    line: 1,
+                    column: 1,
+                }),
+            });
+        }
+        if let Ok(bytes) = document.extract::<PyBackedBytes>() {
+            return Ok(Self::Bytes(bytes));
+        }
+        if document.hasattr("__fspath__")? {
+            return Ok(Self::File(document.extract()?));
+        }
+        if document.hasattr("read")? {
+            return Ok(Self::Stream(PythonFile::new(document)));
+        }
+        // Anything else with the buffer protocol.
+        let copied = py.import("builtins")?.getattr("memoryview")?.call1((document,));
+        match copied.and_then(|view| view.call_method0("tobytes")) {
+            Ok(bytes) => Ok(Self::Bytes(bytes.extract()?)),
+            Err(_) => Err(PyTypeError::new_err(format!(
+                "a document is bytes, str, a path (os.PathLike) or a binary file, not {}",
+                document.get_type().name()?
+            ))),
+        }
+    }
+
+    pub(crate) fn document(&mut self) -> Result<Document<'_>, DocumentError> {
+        Ok(match self {
+            Self::Bytes(bytes) => Document::Bytes(bytes),
+            Self::Text(text) => Document::Text(text),
+            Self::File(path) => Document::File(path),
+            Self::Stream(file) => Document::Stream(file),
+            Self::Refused(error) => return Err(error.clone()),
+        })
+    }
+
+    /// An exception that a Python file raised while it was read.
+    pub(crate) fn take_exception(&mut self) -> Option<PyErr> {
+        if let Self::Stream(file) = self { file.exception.take() } else { None }
+    }
+}
+
+/// A column of documents, of any of Arrow's kinds of strings and bytes.
+pub(crate) enum Values<'a> {
+    Texts(Texts<'a>),
+    Small(&'a BinaryArray),
+    Large(&'a LargeBinaryArray),
+    View(&'a BinaryViewArray),
+}
+
+impl<'a> Values<'a> {
+    pub(crate) fn new(array: &'a ArrayRef) -> PyResult<Self> {
+        match array.data_type() {
+            DataType::Binary => Ok(Self::Small(array.as_binary())),
+            DataType::LargeBinary => Ok(Self::Large(array.as_binary())),
+            DataType::BinaryView => Ok(Self::View(array.as_binary_view())),
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
+                Ok(Self::Texts(Texts::new("document", array)?))
+            }
+            other => Err(PyTypeError::new_err(format!("documents must be binary or strings, not {other}"))),
+        }
+    }
+
+    pub(crate) fn get(&self, at: usize) -> Option<Document<'a>> {
+        match self {
+            Self::Texts(texts) => texts.get(at).map(Document::Text),
+            Self::Small(array) => array.is_valid(at).then(|| Document::Bytes(array.value(at))),
+            Self::Large(array) => array.is_valid(at).then(|| Document::Bytes(array.value(at))),
+            Self::View(array) => array.is_valid(at).then(|| Document::Bytes(array.value(at))),
+        }
+    }
+}
+
+const CHUNK: usize = 64 << 10;
+
+/// Reads from a Python object with `read(n) -> bytes`.
+pub(crate) struct PythonFile {
+    file: Py<PyAny>,
+    /// What the last call returned, and how much of it has been handed on.
+    chunk: Option<Py<PyBytes>>,
+    taken: usize,
+    exception: Option<PyErr>,
+}
+
+impl PythonFile {
+    fn new(file: &Bound<'_, PyAny>) -> Self {
+        Self { file: file.clone().unbind(), chunk: None, taken: 0, exception: None }
+    }
+
+    fn refill(&mut self, py: Python<'_>) -> PyResult<()> {
+        let read = self.file.bind(py).call_method1("read", (CHUNK,))?;
+        let chunk = read.cast_into::<PyBytes>().map_err(|_| {
+            PyTypeError::new_err("the file's read() does not return bytes: open it in binary mode")
+        })?;
+        self.chunk = Some(chunk.unbind());
+        self.taken = 0;
+        Ok(())
+    }
+}
+
+impl Read for PythonFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        Python::attach(|py| {
+            let rest = self.chunk.as_ref().map_or(0, |chunk| chunk.as_bytes(py).len() - self.taken);
+            if rest == 0
+                && let Err(exception) = self.refill(py)
+            {
+                let message = exception.to_string();
+                self.exception = Some(exception);
+                return Err(io::Error::other(message));
+            }
+            let chunk = self.chunk.as_ref().map_or(&[][..], |chunk| &chunk.as_bytes(py)[self.taken..]);
+            let count = chunk.len().min(buffer.len());
+            buffer[..count].copy_from_slice(&chunk[..count]);
+            self.taken += count;
+            Ok(count)
+        })
+    }
+}

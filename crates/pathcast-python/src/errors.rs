@@ -1,0 +1,63 @@
+//! The core's errors as exceptions of `pathcast.errors`.
+
+use pathcast_core::index::IndexFormatError;
+use pathcast_core::reader::{DocumentError, DocumentErrorKind};
+use pathcast_core::xpath::{XPathError, XPathErrorKind};
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+
+fn class<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import("pathcast.errors")?.getattr(name)
+}
+
+/// An `XPathError`, or the limit error that is one.
+pub(crate) fn xpath_exception<'py>(
+    py: Python<'py>,
+    error: &XPathError,
+    expression: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let name = if error.kind == XPathErrorKind::Limit { "XPathLimitError" } else { "XPathError" };
+    class(py, name)?.call1((&error.message, expression, error.column))
+}
+
+/// A `DocumentError`, or the limit error that is one.
+pub(crate) fn document_exception<'py>(py: Python<'py>, error: &DocumentError) -> PyResult<Bound<'py, PyAny>> {
+    let (name, kind) = match error.kind {
+        DocumentErrorKind::Malformed => ("DocumentError", "malformed"),
+        DocumentErrorKind::Encoding => ("DocumentError", "encoding"),
+        DocumentErrorKind::Entity => ("DocumentError", "entity"),
+        DocumentErrorKind::Limit => ("DocumentLimitError", "limit"),
+        DocumentErrorKind::Io => ("DocumentError", "io"),
+    };
+    class(py, name)?.call1((&error.reason, error.line, error.column, kind))
+}
+
+/// An `IndexFormatError`, or the `OSError` behind it.
+pub(crate) fn format_exception(py: Python<'_>, error: IndexFormatError) -> PyErr {
+    match error {
+        IndexFormatError::Io(error) => PyErr::from(error),
+        other => class(py, "IndexFormatError")
+            .and_then(|class| class.call1((other.to_string(),)))
+            .map_or_else(|error| error, PyErr::from_value),
+    }
+}
+
+/// Bad expressions of one call, all of them.
+pub(crate) fn subscription_errors<'py>(
+    py: Python<'py>,
+    failures: Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>,
+) -> PyErr {
+    class(py, "SubscriptionErrors")
+        .and_then(|class| class.call1((failures,)))
+        .map_or_else(|error| error, PyErr::from_value)
+}
+
+/// Raises what `make` built.
+pub(crate) fn raise(made: PyResult<Bound<'_, PyAny>>) -> PyErr {
+    made.map_or_else(|error| error, PyErr::from_value)
+}
+
+/// A lock that a panic poisoned.
+pub(crate) fn poisoned() -> PyErr {
+    PyOSError::new_err("the index was left in an unknown state by an internal error: load or build it again")
+}

@@ -1,0 +1,275 @@
+//! The class `Index`.
+//!
+//! The interpreter lock is released while the index lock is held, always: a thread that matches a Python file needs
+//! the interpreter while it reads, so nobody may wait for the index with the interpreter in hand.
+
+use std::path::PathBuf;
+use std::sync::RwLock;
+
+use pathcast_core::index::{Document, Index as Core, Settings};
+use pathcast_core::limits::Limits;
+use pathcast_core::reader::{DocumentError, DocumentErrorKind};
+use pathcast_core::xpath::XPathError;
+use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use pyo3_arrow::PyChunkedArray;
+use pyo3_arrow::input::AnyArray;
+
+use crate::documents::Source;
+use crate::errors::{
+    document_exception, format_exception, poisoned, raise, subscription_errors, xpath_exception,
+};
+use crate::matches::{Batch, Matches};
+use crate::subscriptions::{Row, id_from_python, id_to_python, namespaces_from_python, rows};
+
+/// How many documents of an iterable are held at once.
+const BLOCK: usize = 256;
+
+/// A set of subscriptions.
+#[pyclass(module = "pathcast._core", frozen)]
+pub(crate) struct Index {
+    core: RwLock<Core>,
+    engine: String,
+}
+
+impl Index {
+    fn read<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Core) -> T + Send) -> PyResult<T> {
+        py.detach(|| self.core.read().map(|core| work(&core)).map_err(|_| poisoned()))
+    }
+
+    fn write<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Core) -> T + Send) -> PyResult<T> {
+        py.detach(|| self.core.write().map(|mut core| work(&mut core)).map_err(|_| poisoned()))
+    }
+}
+
+#[pymethods]
+impl Index {
+    #[new]
+    #[pyo3(signature = (engine, limits, namespaces, ignore_namespaces))]
+    fn new(
+        engine: &str,
+        limits: &Bound<'_, PyAny>,
+        namespaces: Option<&Bound<'_, PyAny>>,
+        ignore_namespaces: bool,
+    ) -> PyResult<Self> {
+        if !pathcast_core::index::ENGINES.contains(&engine) {
+            return Err(PyValueError::new_err(format!(
+                "there is no engine '{engine}'; there are {}",
+                pathcast_core::index::ENGINES.join(", ")
+            )));
+        }
+        let settings = Settings {
+            limits: limits_from_python(limits)?,
+            namespaces: namespaces_from_python(namespaces)?,
+            ignore_namespaces,
+        };
+        Ok(Self { core: RwLock::new(Core::new(settings)), engine: engine.to_owned() })
+    }
+
+    #[pyo3(signature = (id, xpath, ordered, namespaces=None))]
+    fn add(
+        &self,
+        py: Python<'_>,
+        id: &Bound<'_, PyAny>,
+        xpath: &str,
+        ordered: bool,
+        namespaces: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let id = id_from_python(id)?;
+        let namespaces = namespaces_from_python(namespaces)?;
+        self.write(py, |core| core.add(id, xpath, ordered, &namespaces))?
+            .map_err(|error| raise(xpath_exception(py, &error, xpath)))
+    }
+
+    /// Adds all or, if any expression is refused, nothing.
+    fn add_many(&self, py: Python<'_>, subscriptions: &Bound<'_, PyAny>, ordered: bool) -> PyResult<()> {
+        let rows = rows(subscriptions)?;
+        let failures = self.write(py, |core| register(core, &rows, ordered))?;
+        if failures.is_empty() {
+            return Ok(());
+        }
+        let failures: PyResult<Vec<_>> = failures
+            .iter()
+            .map(|(row, error)| Ok((id_to_python(py, &row.id)?, xpath_exception(py, error, &row.xpath)?)))
+            .collect();
+        Err(subscription_errors(py, failures?))
+    }
+
+    #[pyo3(signature = (xpath, ordered, namespaces=None))]
+    fn check(
+        &self,
+        py: Python<'_>,
+        xpath: &str,
+        ordered: bool,
+        namespaces: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let namespaces = namespaces_from_python(namespaces)?;
+        self.write(py, |core| core.check(xpath, ordered, &namespaces))?
+            .map_err(|error| raise(xpath_exception(py, &error, xpath)))
+    }
+
+    fn remove(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<()> {
+        let known = match id_from_python(id) {
+            Ok(id) => self.write(py, |core| core.remove(&id))?,
+            Err(_) => false,
+        };
+        if known { Ok(()) } else { Err(PyKeyError::new_err(id.clone().unbind())) }
+    }
+
+    #[pyo3(name = "match")]
+    fn matches<'py>(&self, py: Python<'py>, document: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let mut source = Source::new(document)?;
+        let result = self.read(py, |core| core.matches(source.document()?))?;
+        if let Some(exception) = source.take_exception() {
+            return Err(exception);
+        }
+        match result {
+            Ok(matches) => Matches::new(matches).to_list(py),
+            Err(error) => Err(raise(document_exception(py, &error))),
+        }
+    }
+
+    fn match_many(&self, py: Python<'_>, documents: &Bound<'_, PyAny>, threads: usize) -> PyResult<Batch> {
+        if documents.hasattr("__arrow_c_array__")? || documents.hasattr("__arrow_c_stream__")? {
+            let array = documents.extract::<AnyArray>()?.into_chunked_array()?;
+            return self.match_arrow(py, &array, threads);
+        }
+        let mut results = Vec::new();
+        let mut documents = documents.try_iter()?;
+        loop {
+            let block: PyResult<Vec<Source>> =
+                documents.by_ref().take(BLOCK).map(|document| Source::new(&document?)).collect();
+            let mut block = block?;
+            if block.is_empty() {
+                return Batch::new(py, results);
+            }
+            results.extend(self.read(py, |core| {
+                let mut refused = Vec::new();
+                let mut good = Vec::new();
+                for (at, source) in block.iter_mut().enumerate() {
+                    match source.document() {
+                        Ok(document) => good.push(document),
+                        Err(error) => refused.push((at, error)),
+                    }
+                }
+                let mut results = core.match_many(good, threads);
+                for (at, error) in refused {
+                    results.insert(at, Err(error));
+                }
+                results
+            })?);
+            py.check_signals()?;
+        }
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        self.read(py, Core::len)
+    }
+
+    fn __contains__(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<bool> {
+        match id_from_python(id) {
+            Ok(id) => self.read(py, |core| core.contains(&id)),
+            Err(_) => Ok(false),
+        }
+    }
+
+    fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let ids: Vec<_> = self.read(py, |core| core.ids().cloned().collect())?;
+        let ids: PyResult<Vec<_>> = ids.iter().map(|id| id_to_python(py, id)).collect();
+        PyList::new(py, ids?)
+    }
+
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let stats = self.read(py, Core::stats)?;
+        let dict = PyDict::new(py);
+        dict.set_item("subscriptions", stats.subscriptions)?;
+        dict.set_item("distinct", stats.distinct)?;
+        dict.set_item("engine", if self.engine == "auto" { "yfilter" } else { &self.engine })?;
+        dict.set_item("requested_engine", &self.engine)?;
+        dict.set_item("memory_bytes", stats.memory_bytes)?;
+        dict.set_item("linear", stats.linear)?;
+        dict.set_item("twigs", stats.twigs)?;
+        dict.set_item("always_decided", stats.always)?;
+        dict.set_item("shared_conditions", stats.shared_conditions)?;
+        dict.set_item("names", stats.names)?;
+        Ok(dict)
+    }
+
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        self.read(py, |core| core.save(&path))?.map_err(|error| format_exception(py, error))
+    }
+
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let core = py.detach(|| Core::load(&path)).map_err(|error| format_exception(py, error))?;
+        Ok(Self { core: RwLock::new(core), engine: "auto".to_owned() })
+    }
+}
+
+impl Index {
+    /// Matches the values of an Arrow array without a Python object for any of them.
+    fn match_arrow(&self, py: Python<'_>, array: &PyChunkedArray, threads: usize) -> PyResult<Batch> {
+        let mut results = Vec::with_capacity(array.chunks().iter().map(|chunk| chunk.len()).sum());
+        for chunk in array.chunks() {
+            let values = crate::documents::Values::new(chunk)?;
+            let mut from = 0;
+            while from < chunk.len() {
+                let to = (from + BLOCK).min(chunk.len());
+                let values = &values;
+                results.extend(self.read(py, |core| {
+                    let documents =
+                        (from..to).map(|at| values.get(at).unwrap_or(Document::Bytes(b""))).collect();
+                    let mut results = core.match_many(documents, threads);
+                    for (at, result) in results.iter_mut().enumerate() {
+                        if values.get(from + at).is_none() {
+                            *result = Err(missing());
+                        }
+                    }
+                    results
+                })?);
+                py.check_signals()?;
+                from = to;
+            }
+        }
+        Batch::new(py, results)
+    }
+}
+
+/// The answer for a null in a column of documents.
+fn missing() -> DocumentError {
+    let reason = "there is no document (null)".to_owned();
+    DocumentError { kind: DocumentErrorKind::Malformed, reason, line: 0, column: 0 }
+}
+
+/// Checks all, then adds all; the failures.
+fn register<'r>(core: &mut Core, rows: &'r [Row], ordered: bool) -> Vec<(&'r Row, XPathError)> {
+    let failures: Vec<_> = rows
+        .iter()
+        .filter_map(|row| {
+            let checked = core.check(&row.xpath, row.ordered.unwrap_or(ordered), &row.namespaces);
+            checked.err().map(|error| (row, error))
+        })
+        .collect();
+    if failures.is_empty() {
+        for row in rows {
+            // Checked above.
+            let _ = core.add(row.id.clone(), &row.xpath, row.ordered.unwrap_or(ordered), &row.namespaces);
+        }
+    }
+    failures
+}
+
+pub(crate) fn limits_from_python(limits: &Bound<'_, PyAny>) -> PyResult<Limits> {
+    let size = |name: &str| -> PyResult<usize> { limits.getattr(name)?.extract() };
+    Ok(Limits {
+        depth: size("depth")?,
+        attributes: size("attributes")?,
+        name_bytes: size("name_bytes")?,
+        document_bytes: size("document_bytes")? as u64,
+        expression_bytes: size("expression_bytes")?,
+        steps: size("steps")?,
+        nesting: size("nesting")?,
+        expansion: size("expansion")?,
+    })
+}

@@ -1,0 +1,214 @@
+//! Results: light sequences that build no id until asked.
+
+use std::sync::{Arc, OnceLock};
+
+use arrow_array::builder::{Int64Builder, StringBuilder};
+use arrow_array::{ArrayRef, ListArray};
+use arrow_buffer::{NullBuffer, OffsetBuffer};
+use arrow_schema::Field;
+use pathcast_core::index::Id;
+use pathcast_core::reader::DocumentError;
+use pyo3::exceptions::{PyImportError, PyIndexError, PyOverflowError};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PySlice};
+use pyo3_arrow::PyArray;
+
+use crate::errors::document_exception;
+use crate::subscriptions::id_to_python;
+
+/// The ids that one document matched, in order of registration.
+#[pyclass(module = "pathcast._core", frozen, sequence)]
+pub(crate) struct Matches {
+    inner: pathcast_core::index::Matches,
+    /// The places in order, once somebody asked.
+    slots: OnceLock<Vec<u32>>,
+}
+
+impl Matches {
+    pub(crate) fn new(inner: pathcast_core::index::Matches) -> Self {
+        Self { inner, slots: OnceLock::new() }
+    }
+
+    fn slots(&self) -> &[u32] {
+        self.slots.get_or_init(|| self.inner.slots())
+    }
+
+    fn ids(&self) -> impl Iterator<Item = &Id> {
+        self.slots().iter().map(|&slot| self.inner.id(slot))
+    }
+
+    pub(crate) fn to_list<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let ids: PyResult<Vec<_>> = self.ids().map(|id| id_to_python(py, id)).collect();
+        PyList::new(py, ids?)
+    }
+}
+
+#[pymethods]
+impl Matches {
+    fn __len__(&self) -> usize {
+        self.inner.len()
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, at: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        if let Ok(slice) = at.cast::<PySlice>() {
+            return self.to_list(py)?.as_any().get_item(slice);
+        }
+        let slots = self.slots();
+        let slot = slots[position(at.extract()?, slots.len())?];
+        id_to_python(py, self.inner.id(slot))
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(self.to_list(py)?.as_any().try_iter()?.into_any())
+    }
+
+    fn __contains__(&self, id: &Bound<'_, PyAny>) -> bool {
+        crate::subscriptions::id_from_python(id).is_ok_and(|id| self.ids().any(|each| *each == id))
+    }
+
+    fn __eq__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let other = match other.cast::<Self>() {
+            Ok(matches) => matches.get().to_list(py)?.into_any(),
+            Err(_) => other.clone(),
+        };
+        self.to_list(py)?.as_any().rich_compare(other, pyo3::basic::CompareOp::Eq)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("Matches({})", self.to_list(py)?.repr()?))
+    }
+
+    /// The ids as a `pyarrow.Array`: of integers if all of them are, else of strings.
+    fn to_arrow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut column = Column::new(self.ids().all(|id| matches!(id, Id::Number(_))));
+        self.ids().for_each(|id| column.push(id));
+        to_pyarrow(py, column.finish())
+    }
+}
+
+fn to_pyarrow(py: Python<'_>, array: ArrayRef) -> PyResult<Bound<'_, PyAny>> {
+    let pyarrow = py.import("pyarrow").map_err(|_| {
+        PyImportError::new_err("to_arrow() needs pyarrow: install pathcast with the extra 'arrow'")
+    })?;
+    pyarrow.getattr("array")?.call1((PyArray::from_array_ref(array),))
+}
+
+fn position(at: isize, length: usize) -> PyResult<usize> {
+    let from_start = if at < 0 { at + length as isize } else { at };
+    if from_start < 0 || from_start as usize >= length {
+        return Err(PyIndexError::new_err("index out of range"));
+    }
+    Ok(from_start as usize)
+}
+
+/// Ids as an Arrow column.
+enum Column {
+    Numbers(Int64Builder),
+    Texts(StringBuilder),
+}
+
+impl Column {
+    fn new(numbers: bool) -> Self {
+        if numbers { Self::Numbers(Int64Builder::new()) } else { Self::Texts(StringBuilder::new()) }
+    }
+
+    fn push(&mut self, id: &Id) {
+        match (self, id) {
+            (Self::Numbers(column), Id::Number(number)) => column.append_value(*number),
+            (Self::Texts(column), Id::Text(text)) => column.append_value(text),
+            (Self::Texts(column), Id::Number(number)) => column.append_value(number.to_string()),
+            (Self::Numbers(column), Id::Text(_)) => column.append_null(),
+        }
+    }
+
+    fn finish(self) -> ArrayRef {
+        match self {
+            Self::Numbers(mut column) => Arc::new(column.finish()),
+            Self::Texts(mut column) => Arc::new(column.finish()),
+        }
+    }
+}
+
+/// One result for each document of a `match_many`, in order: `Matches`, or a `DocumentError`.
+#[pyclass(module = "pathcast._core", frozen, sequence)]
+pub(crate) struct Batch {
+    results: Vec<Result<Py<Matches>, DocumentError>>,
+}
+
+impl Batch {
+    pub(crate) fn new(
+        py: Python<'_>,
+        results: Vec<Result<pathcast_core::index::Matches, DocumentError>>,
+    ) -> PyResult<Self> {
+        let results: PyResult<Vec<_>> = results
+            .into_iter()
+            .map(|result| match result {
+                Ok(matches) => Ok(Ok(Py::new(py, Matches::new(matches))?)),
+                Err(error) => Ok(Err(error)),
+            })
+            .collect();
+        Ok(Self { results: results? })
+    }
+
+    fn item<'py>(&self, py: Python<'py>, at: usize) -> PyResult<Bound<'py, PyAny>> {
+        match &self.results[at] {
+            Ok(matches) => Ok(matches.bind(py).clone().into_any()),
+            Err(error) => document_exception(py, error),
+        }
+    }
+}
+
+#[pymethods]
+impl Batch {
+    fn __len__(&self) -> usize {
+        self.results.len()
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, at: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        if let Ok(slice) = at.cast::<PySlice>() {
+            return PyList::new(py, self.items(py)?)?.as_any().get_item(slice);
+        }
+        self.item(py, position(at.extract()?, self.results.len())?)
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(PyList::new(py, self.items(py)?)?.as_any().try_iter()?.into_any())
+    }
+
+    fn __repr__(&self) -> String {
+        let bad = self.results.iter().filter(|result| result.is_err()).count();
+        format!("<{} results, {bad} of them errors>", self.results.len())
+    }
+
+    /// A `pyarrow.ListArray` of ids, one list a document and null for a bad one; of integers if all ids are.
+    fn to_arrow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let good = || self.results.iter().filter_map(|result| result.as_ref().ok().map(Py::get));
+        let numbers = good().all(|matches| matches.ids().all(|id| matches!(id, Id::Number(_))));
+        let mut column = Column::new(numbers);
+        let mut offsets = vec![0_i32];
+        let mut total = 0_usize;
+        for result in &self.results {
+            if let Ok(matches) = result {
+                let matches = matches.get();
+                matches.ids().for_each(|id| column.push(id));
+                total += matches.slots().len();
+            }
+            offsets.push(i32::try_from(total).map_err(|_| {
+                PyOverflowError::new_err(
+                    "more than 2,147,483,647 matches in one batch: match fewer documents at once",
+                )
+            })?);
+        }
+        let values = column.finish();
+        let field = Arc::new(Field::new_list_field(values.data_type().clone(), true));
+        let valid: NullBuffer = self.results.iter().map(Result::is_ok).collect();
+        let lists = ListArray::new(field, OffsetBuffer::new(offsets.into()), values, Some(valid));
+        to_pyarrow(py, Arc::new(lists))
+    }
+}
+
+impl Batch {
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        (0..self.results.len()).map(|at| self.item(py, at)).collect()
+    }
+}

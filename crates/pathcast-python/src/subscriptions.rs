@@ -1,0 +1,199 @@
+//! Subscriptions from Python: ids, pairs, rows and Arrow tables.
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch};
+use arrow_schema::DataType;
+use pathcast_core::index::{Id, Namespaces};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyInt, PyString};
+use pyo3_arrow::PyTable;
+
+/// A subscription that no longer needs the interpreter.
+pub(crate) struct Row {
+    pub(crate) id: Id,
+    pub(crate) xpath: String,
+    pub(crate) ordered: Option<bool>,
+    pub(crate) namespaces: Namespaces,
+}
+
+pub(crate) fn id_from_python(id: &Bound<'_, PyAny>) -> PyResult<Id> {
+    if let Ok(text) = id.cast::<PyString>() {
+        return Ok(Id::Text(text.to_str()?.into()));
+    }
+    if id.is_instance_of::<PyInt>() {
+        return match id.extract::<i64>() {
+            Ok(number) => Ok(Id::Number(number)),
+            Err(_) => Err(PyOverflowError::new_err(
+                "a number as id must fit into 64 bits; use str(id) for a larger one",
+            )),
+        };
+    }
+    Err(PyTypeError::new_err(format!("an id is a str or an int, not {}", id.get_type().name()?)))
+}
+
+pub(crate) fn id_to_python<'py>(py: Python<'py>, id: &Id) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match id {
+        Id::Number(number) => number.into_pyobject(py)?.into_any(),
+        Id::Text(text) => PyString::new(py, text).into_any(),
+    })
+}
+
+pub(crate) fn namespaces_from_python(namespaces: Option<&Bound<'_, PyAny>>) -> PyResult<Namespaces> {
+    let Some(namespaces) = namespaces.filter(|namespaces| !namespaces.is_none()) else {
+        return Ok(Vec::new());
+    };
+    let map = PyDict::new(namespaces.py());
+    map.update(
+        namespaces.cast().map_err(|_| PyTypeError::new_err("namespaces is a mapping of prefix to URI"))?,
+    )?;
+    map.iter()
+        .map(|(prefix, uri)| {
+            let prefix: Option<String> = prefix.extract()?;
+            Ok((prefix.unwrap_or_default().into(), uri.extract::<String>()?.into()))
+        })
+        .collect()
+}
+
+/// Reads pairs `(id, xpath)` or rows `(id, xpath, ordered, namespaces)`, or an Arrow table with such columns.
+pub(crate) fn rows(subscriptions: &Bound<'_, PyAny>) -> PyResult<Vec<Row>> {
+    if subscriptions.hasattr("__arrow_c_stream__")? {
+        let (batches, _) = subscriptions.extract::<PyTable>()?.into_inner();
+        let mut all = Vec::with_capacity(batches.iter().map(RecordBatch::num_rows).sum());
+        for batch in &batches {
+            arrow_rows(batch, &mut all)?;
+        }
+        return Ok(all);
+    }
+    subscriptions.try_iter()?.map(|row| python_row(&row?)).collect()
+}
+
+fn python_row(row: &Bound<'_, PyAny>) -> PyResult<Row> {
+    let wrong =
+        || PyTypeError::new_err("a subscription is a pair (id, xpath) or (id, xpath, ordered, namespaces)");
+    let length = row.len().map_err(|_| wrong())?;
+    if !(2..=4).contains(&length) || row.is_instance_of::<PyString>() {
+        return Err(wrong());
+    }
+    let item = |at: usize| row.get_item(at);
+    Ok(Row {
+        id: id_from_python(&item(0)?)?,
+        xpath: item(1)?.extract()?,
+        ordered: if length > 2 { item(2)?.extract()? } else { None },
+        namespaces: namespaces_from_python(if length > 3 { Some(item(3)?) } else { None }.as_ref())?,
+    })
+}
+
+fn arrow_rows(batch: &RecordBatch, all: &mut Vec<Row>) -> PyResult<()> {
+    let column = |name: &str| batch.column_by_name(name);
+    let needed = |name: &str| {
+        column(name).ok_or_else(|| PyValueError::new_err(format!("the table has no column '{name}'")))
+    };
+    let (ids, xpaths) = (needed("id")?, Texts::new("xpath", needed("xpath")?)?);
+    let ids = Ids::new(ids)?;
+    let ordered = column("ordered").map(|array| {
+        let array: Option<&BooleanArray> = array.as_boolean_opt();
+        array.cloned().ok_or_else(|| PyTypeError::new_err("the column 'ordered' must be boolean"))
+    });
+    let ordered = ordered.transpose()?;
+    let namespaces = column("namespaces").map(|array| namespace_maps(array)).transpose()?;
+    for at in 0..batch.num_rows() {
+        let missing = |name: &str| PyValueError::new_err(format!("row {at} of the table has no {name}"));
+        all.push(Row {
+            id: ids.get(at).ok_or_else(|| missing("id"))?,
+            xpath: xpaths.get(at).ok_or_else(|| missing("xpath"))?.to_owned(),
+            ordered: ordered.as_ref().filter(|array| array.is_valid(at)).map(|array| array.value(at)),
+            namespaces: namespaces.as_ref().map_or_else(Vec::new, |maps| maps[at].clone()),
+        });
+    }
+    Ok(())
+}
+
+/// A column of prefix to URI maps.
+fn namespace_maps(array: &ArrayRef) -> PyResult<Vec<Namespaces>> {
+    let wrong = || PyTypeError::new_err("the column 'namespaces' must be a map of string to string");
+    if *array.data_type() == DataType::Null {
+        return Ok(vec![Vec::new(); array.len()]);
+    }
+    let maps = array.as_map_opt().ok_or_else(wrong)?;
+    let mut all = Vec::with_capacity(maps.len());
+    for at in 0..maps.len() {
+        let entries = maps.value(at);
+        let (prefixes, uris) =
+            (Texts::new("namespaces", entries.column(0))?, Texts::new("namespaces", entries.column(1))?);
+        let entry = |at: usize| Some((prefixes.get(at)?.into(), uris.get(at)?.into()));
+        let valid = if maps.is_valid(at) { entries.len() } else { 0 };
+        all.push((0..valid).filter_map(entry).collect());
+    }
+    Ok(all)
+}
+
+/// A column of strings, of any of Arrow's kinds.
+pub(crate) enum Texts<'a> {
+    Small(&'a arrow_array::StringArray),
+    Large(&'a arrow_array::LargeStringArray),
+    View(&'a arrow_array::StringViewArray),
+}
+
+impl<'a> Texts<'a> {
+    pub(crate) fn new(name: &str, array: &'a ArrayRef) -> PyResult<Self> {
+        match array.data_type() {
+            DataType::Utf8 => Ok(Self::Small(array.as_string())),
+            DataType::LargeUtf8 => Ok(Self::Large(array.as_string())),
+            DataType::Utf8View => Ok(Self::View(array.as_string_view())),
+            other => Err(PyTypeError::new_err(format!("the column '{name}' must be strings, not {other}"))),
+        }
+    }
+
+    pub(crate) fn get(&self, at: usize) -> Option<&'a str> {
+        match self {
+            Self::Small(array) => array.is_valid(at).then(|| array.value(at)),
+            Self::Large(array) => array.is_valid(at).then(|| array.value(at)),
+            Self::View(array) => array.is_valid(at).then(|| array.value(at)),
+        }
+    }
+}
+
+enum Ids<'a> {
+    Texts(Texts<'a>),
+    Numbers(Int64Array),
+}
+
+impl<'a> Ids<'a> {
+    fn new(array: &'a ArrayRef) -> PyResult<Self> {
+        if let Ok(texts) = Texts::new("id", array) {
+            return Ok(Self::Texts(texts));
+        }
+        let numbers = widened(array)?;
+        Ok(Self::Numbers(numbers))
+    }
+
+    fn get(&self, at: usize) -> Option<Id> {
+        match self {
+            Self::Texts(texts) => texts.get(at).map(|text| Id::Text(text.into())),
+            Self::Numbers(numbers) => numbers.is_valid(at).then(|| Id::Number(numbers.value(at))),
+        }
+    }
+}
+
+/// Integers of any width as 64 bits.
+fn widened(array: &ArrayRef) -> PyResult<Int64Array> {
+    use arrow_array::types::{Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type};
+    macro_rules! widen {
+        ($kind:ty) => {
+            Ok(array.as_primitive::<$kind>().iter().map(|value| value.map(i64::from)).collect())
+        };
+    }
+    match array.data_type() {
+        DataType::Int64 => Ok(array.as_primitive::<Int64Type>().clone()),
+        DataType::Int32 => widen!(Int32Type),
+        DataType::Int16 => widen!(Int16Type),
+        DataType::Int8 => widen!(Int8Type),
+        DataType::UInt32 => widen!(UInt32Type),
+        DataType::UInt16 => widen!(UInt16Type),
+        DataType::UInt8 => widen!(UInt8Type),
+        other => {
+            Err(PyTypeError::new_err(format!("the column 'id' must be strings or integers, not {other}")))
+        }
+    }
+}
