@@ -256,7 +256,7 @@ def _namespaces(value: object) -> Mapping[str, str] | None:
             value = json.loads(value)
         except (ValueError, RecursionError):
             raise ValueError(f"namespaces must be a JSON object, not {shortened(value)}") from None
-    if isinstance(value, list) and all(isinstance(pair, tuple) for pair in value):
+    elif isinstance(value, list) and all(isinstance(pair, tuple) for pair in value):
         value = dict(value)
     if not isinstance(value, dict):
         raise ValueError(f"namespaces must be a JSON object, not {shortened(value)}")

@@ -11,10 +11,8 @@ import sys
 
 import typer
 
+from pathcast.cli import check, explain, match
 from pathcast.cli.arguments import Version
-from pathcast.cli.check import check
-from pathcast.cli.explain import explain
-from pathcast.cli.match import match
 from pathcast.errors import PathcastError, printable
 
 # Help and errors stay plain text: a box drawn around a message is hard to search for.
@@ -40,9 +38,9 @@ def pathcast(version: Version = False) -> None:
     """
 
 
-app.command()(match)
-app.command()(explain)
-app.command()(check)
+app.command()(match.match)
+app.command()(explain.explain)
+app.command()(check.check)
 
 
 def main() -> None:
