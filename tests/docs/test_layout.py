@@ -47,6 +47,11 @@ def test_the_core_forbids_unsafe_code() -> None:
     assert "#![forbid(unsafe_code)]" in (CORE / "src/lib.rs").read_text(encoding="utf-8")
 
 
+def test_the_binding_has_stubs() -> None:
+    """Without the file the stub check of ``make lint`` has nothing to compare and passes."""
+    assert (ROOT / "python/pathcast/_core.pyi").exists()
+
+
 @pytest.mark.parametrize(
     "statement", ["import pathcast", "import pathcast.cli", "import pathcast.subscriptions"]
 )
