@@ -1,0 +1,74 @@
+# From a bare checkout: `make demo` shows what Pathcast does, `make test` passes every test.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+JOBS ?= 2
+
+venv := .venv
+bin := $(venv)/bin
+pip := PIP_DISABLE_PIP_VERSION_CHECK=1 $(bin)/python -m pip install --quiet
+# Directories are in the list because a file that is gone shows only in its directory's time.
+rust := Cargo.toml Cargo.lock $(shell find crates -type d -o -name '*.rs' -o -name Cargo.toml)
+
+.PHONY: help setup prerequisites demo test test-rust test-python lint bench lock format clean
+
+help: ## Show this help
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
+	    printf '  make %-12s %s\n' "$$name" "$$text"; done
+
+setup: prerequisites $(venv)/built ## Create .venv with everything in it; quick when nothing changed
+
+prerequisites:
+	@.ci/prerequisites "$(PYTHON)"
+
+# The two stamps: what the lock file lists is installed; the extension is built from the current sources.
+$(venv)/installed: requirements.lock | prerequisites
+	@echo "Creating $(venv) and installing what requirements.lock lists"
+	@"$(PYTHON)" -m venv $(venv)
+	@$(pip) --require-hashes -r requirements.lock
+	@touch $@
+
+$(venv)/built: $(venv)/installed pyproject.toml $(rust) | prerequisites
+	@echo "Building the extension (release)"
+	@PATH="$(CURDIR)/$(bin):$$PATH" $(pip) --no-build-isolation --no-deps --editable .
+	@touch $@
+
+demo: setup ## Match the example documents, step by step
+	@PATH="$(CURDIR)/$(bin):$$PATH" examples/news/demo
+
+test: test-rust test-python ## Pass every test
+
+test-rust: setup ## Pass the tests of the Rust core
+	@cargo test --quiet --locked --package pathcast-core
+
+test-python: setup ## Pass the tests of the Python package and of the documentation
+	@$(bin)/python -m pytest --quiet -n $(JOBS)
+
+lint: setup ## Check format, lints, types and stubs
+	@cargo fmt --all --check
+	@cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
+	@$(bin)/ruff check --quiet
+	@$(bin)/ruff format --quiet --check
+	@$(bin)/mypy --no-error-summary
+	@$(bin)/python -m mypy.stubtest --concise pathcast._core
+
+bench: setup ## Run the benchmarks side by side
+	@$(bin)/python -m pathcast.bench
+
+format: setup ## Format all sources
+	@cargo fmt --all
+	@$(bin)/ruff check --quiet --fix
+	@$(bin)/ruff format --quiet
+
+lock: ## Pin the Python dependencies anew (needs uv)
+	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv" >&2; exit 1; }
+	@uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.10 --upgrade \
+	    --generate-hashes --no-emit-index-url --custom-compile-command "make lock" --quiet --output-file requirements.lock
+
+clean: ## Remove everything that was built
+	@rm -rf $(venv) target build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@find python tests \( -name __pycache__ -o -name '*.so' \) -prune -exec rm -rf {} + 2>/dev/null || true

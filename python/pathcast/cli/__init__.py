@@ -1,0 +1,55 @@
+"""The command line: one file a command, put together here.
+
+Results go to standard output and everything else to standard error. The exit status is 0 when all is fine,
+1 when some documents were bad (the others are still answered), 2 when the call or a subscription is wrong.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import typer
+
+from pathcast.cli import check, explain, match
+from pathcast.cli.arguments import Version
+from pathcast.errors import PathcastError, printable
+
+# Help and errors stay plain text: a box drawn around a message is hard to search for.
+app = typer.Typer(
+    name="pathcast",
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
+def pathcast(version: Version = False) -> None:
+    """Which of many XPath subscriptions does an XML document satisfy?
+
+    \b
+    Exit status:
+      0  all is fine
+      1  some documents were bad; the others are still answered
+      2  the call or a subscription is wrong; nothing was matched
+    """
+
+
+app.command()(match.match)
+app.command()(explain.explain)
+app.command()(check.check)
+
+
+def main() -> None:
+    """Run the command line; a mistake of the user ends in a sentence, not in a stack trace."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A file name may hold any bytes: it leaves as it came.
+        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
+    try:
+        app(prog_name="pathcast")
+    except (OSError, PathcastError) as error:
+        typer.echo(f"pathcast: {printable(str(error))}", err=True)
+        sys.exit(2)

@@ -1,0 +1,74 @@
+"""From the DOCUMENT arguments to answers, a block at a time: never all documents in memory."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, TypeAlias
+
+import typer
+
+import pathcast
+from pathcast.cli.stream import blocks
+from pathcast.errors import DocumentError, located
+
+BLOCK = 64  # documents; enough to keep some threads busy, few enough that answers come while work goes on
+
+Answer: TypeAlias = Sequence[str | int] | DocumentError
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document by the name its answer carries, and where its bytes come from."""
+
+    name: str
+    source: Path | BinaryIO | DocumentError
+
+
+def find_documents(arguments: Iterable[str]) -> Iterator[Document]:
+    """The documents that the arguments name: files, ``-``, and every ``*.xml`` below a directory, sorted."""
+    for argument in arguments:
+        if argument == "-":
+            yield Document("-", sys.stdin.buffer)
+        elif os.path.isdir(argument):
+            empty = True
+            for document in _below(argument):
+                empty = False
+                yield document
+            if empty:
+                typer.echo(located(argument, None, "no *.xml file in this directory"), err=True)
+        else:
+            yield Document(argument, Path(argument))
+
+
+def _below(directory: str) -> Iterator[Document]:
+    """One directory at a time, so that no list of all files is needed; links to directories are passed."""
+    try:
+        with os.scandir(directory) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+    except OSError as error:
+        reason = f"cannot list the directory: {error.strerror}"
+        yield Document(directory, DocumentError(reason, 0, 0, "io"))
+        return
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            yield from _below(entry.path)
+        elif entry.name.endswith(".xml") and (entry.is_file() or entry.is_symlink()):
+            yield Document(entry.path, Path(entry.path))
+
+
+def answers(
+    index: pathcast.Index, documents: Iterable[Document], threads: int
+) -> Iterator[tuple[str, Answer]]:
+    """Each document's name with the ids it satisfies or its error, in the order of the documents."""
+    for block in blocks(documents, BLOCK):
+        sources = [doc.source for doc in block if not isinstance(doc.source, DocumentError)]
+        matched = iter(index.match_many(sources, threads=threads))
+        for document in block:
+            yield (
+                document.name,
+                document.source if isinstance(document.source, DocumentError) else next(matched),
+            )

@@ -1,0 +1,94 @@
+"""``pathcast match``: which subscriptions do these documents satisfy?"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Annotated, TextIO
+
+import typer
+
+import pathcast
+from pathcast.cli.arguments import Engine, Subscriptions, Version, fail
+from pathcast.cli.documents import answers, find_documents
+from pathcast.cli.formats import WRITERS, Format
+from pathcast.cli.stream import progress
+from pathcast.errors import SubscriptionErrors, located
+from pathcast.subscriptions import SubscriptionFile
+
+
+def match(
+    documents: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DOCUMENT",
+            help="XML files; a directory stands for every *.xml file below it; - is standard input.",
+            show_default=False,
+        ),
+    ],
+    subscriptions: Subscriptions,
+    engine: Engine = "auto",
+    output_format: Annotated[
+        Format, typer.Option("--format", help="What to print; a table is for people.")
+    ] = Format.jsonl,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")
+    ] = "-",
+    threads: Annotated[int, typer.Option(min=1, metavar="N", help="How many threads match.")] = 1,
+    version: Version = False,
+) -> None:
+    """Print which subscriptions each document satisfies.
+
+    Answers come in the order of the documents. A bad document gets an error instead of an answer, the others
+    are not affected, and the exit status is 1. When a subscription is bad, nothing is matched, all bad ones
+    are listed, and the exit status is 2.
+
+    \b
+    Example:
+      pathcast match -s alerts.txt --format table news/ late.xml
+    """
+    if [*documents, subscriptions].count("-") > 1:
+        fail("pathcast: standard input (-) can be read only once.")
+    index = load(subscriptions, engine)
+    with _opened(output) as stream:
+        found = progress(
+            find_documents(documents),
+            "Matching documents",
+            total=None if any(map(os.path.isdir, documents)) else len(documents),
+            shown=output_format is Format.table or not stream.isatty(),
+        )
+        bad = WRITERS[output_format](answers(index, found, threads), stream)
+        stream.flush()
+    if bad:
+        raise typer.Exit(1)
+
+
+def load(name: str, engine: str) -> pathcast.Index:
+    """An index of the file's subscriptions, or the end with all bad ones listed by line."""
+    file = SubscriptionFile(name)
+    index = pathcast.Index(engine)
+    problems: list[tuple[int | None, str]] = []
+
+    def rows() -> Iterator[tuple[str, str, bool | None, Mapping[str, str] | None]]:
+        for row in progress(file, "Reading subscriptions"):
+            yield row.id, row.xpath, row.ordered, row.namespaces
+
+    try:
+        index.add_many(rows())
+    except SubscriptionErrors as error:
+        problems = [(file.line_of(str(identifier)), str(failure)) for identifier, failure in error.failures]
+    problems = sorted(file.problems + problems, key=lambda problem: problem[0] or 0)
+    if problems:
+        fail(*(located(name, line, message) for line, message in problems))
+    return index
+
+
+def _opened(output: str) -> AbstractContextManager[TextIO]:
+    if output == "-":
+        return nullcontext(sys.stdout)
+    try:
+        return open(output, "w", encoding="utf-8", errors="surrogateescape", newline="")
+    except OSError as error:
+        fail(located(output, None, f"cannot be written: {error.strerror}"))

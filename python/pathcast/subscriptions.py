@@ -1,0 +1,267 @@
+"""Reads a file of subscriptions: ``.txt``, ``.csv``, ``.tsv`` or ``.jsonl``, each also ``.gz``; ``.parquet``.
+
+Rows stream: a file of millions of subscriptions costs the ids seen so far and no more. A broken row does not
+stop the reading: all of them are known after the last row. So whoever consumes the rows must not act on them
+before the end, as ``Index.add_many`` does not.
+
+Ids are strings whatever the format: a file answers alike as text, JSON or Parquet.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+import sys
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import PurePath
+from reprlib import repr as shortened
+from typing import IO, Any, TypeAlias
+
+from pathcast.errors import SubscriptionFileError
+
+COLUMNS = ("id", "xpath", "subscriber", "ordered", "namespaces")
+FORMATS = (".txt", ".csv", ".tsv", ".jsonl", ".parquet")
+MAX_LINE = 1 << 20  # bytes; an expression may have 16 KiB, so a longer line is no subscription
+
+Row: TypeAlias = tuple[int, Mapping[str, Any]]  # the line, and the cells by column
+
+_TRUTH = {"true": True, "1": True, "false": False, "0": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """One row; what the row does not say is ``None``. In Parquet, ``line`` is the row, from 1."""
+
+    id: str
+    xpath: str
+    subscriber: str | None
+    ordered: bool | None
+    namespaces: Mapping[str, str] | None
+    line: int
+
+
+class SubscriptionFile:
+    """A subscriptions file, iterated once; ``-`` is standard input, read as ``.txt``.
+
+    Iteration gives the sound rows; ``problems`` gathers the others as (line, what is wrong).
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.name = os.fspath(path)
+        self.problems: list[tuple[int | None, str]] = []
+        self._lines: dict[str, int] = {}
+
+    def line_of(self, identifier: str) -> int:
+        """Where the subscription with this id stands; known once it was read."""
+        return self._lines[identifier]
+
+    def __iter__(self) -> Iterator[Subscription]:
+        try:
+            for line, row in self._rows():
+                try:
+                    subscription = _subscription(row, line)
+                    first = self._lines.setdefault(subscription.id, line)
+                    if first != line:
+                        raise ValueError(f"the id {shortened(subscription.id)} is already on line {first}")
+                except ValueError as error:
+                    self.problems.append((line, str(error)))
+                else:
+                    yield subscription
+        except OSError as error:
+            self.problems.append((None, f"cannot be read: {error.strerror or error}"))
+        except (EOFError, zlib.error) as error:
+            self.problems.append((None, f"is a damaged gzip file: {error}"))
+        except _FileError as error:
+            self.problems.append((error.line, str(error)))
+
+    def _rows(self) -> Iterator[Row]:
+        if self.name == "-":
+            yield from _text(self._decoded(nullcontext(sys.stdin.buffer)))
+            return
+        suffix = PurePath(self.name).suffix.lower()
+        zipped = suffix == ".gz"
+        if zipped:
+            suffix = PurePath(PurePath(self.name).stem).suffix.lower()
+        if suffix == ".parquet" and not zipped:
+            yield from _parquet(self.name)
+            return
+        if suffix not in FORMATS or suffix == ".parquet":
+            raise _FileError(f"has no known extension; use {', '.join(FORMATS)}, or .gz of a text format")
+        lines = self._decoded(gzip.open(self.name) if zipped else open(self.name, "rb"))  # noqa: SIM115
+        if suffix == ".txt":
+            yield from _text(lines)
+        elif suffix == ".jsonl":
+            yield from self._json(lines)
+        else:
+            yield from self._table(lines, "," if suffix == ".csv" else "\t")
+
+    def _decoded(
+        self, source: AbstractContextManager[IO[bytes] | gzip.GzipFile]
+    ) -> Iterator[tuple[int, str]]:
+        """Numbered lines with their ends; one that is too long or not UTF-8 is reported and comes empty."""
+        with source as stream:
+            number = 0
+            while raw := stream.readline(MAX_LINE + 1):
+                number += 1
+                text = "\n"
+                if len(raw) > MAX_LINE:
+                    self.problems.append((number, f"the line is longer than {MAX_LINE:,} bytes"))
+                    while raw and not raw.endswith(b"\n"):
+                        raw = stream.readline(MAX_LINE)
+                else:
+                    try:
+                        text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+                    except UnicodeDecodeError as error:
+                        self.problems.append((number, f"the line is not UTF-8 at byte {error.start + 1}"))
+                yield number, text
+
+    def _json(self, lines: Iterable[tuple[int, str]]) -> Iterator[Row]:
+        for number, text in lines:
+            if not text.strip():
+                continue
+            try:
+                row = json.loads(text)
+            except (ValueError, RecursionError) as error:
+                self.problems.append((number, f"the line is not JSON: {error}"))
+                continue
+            missing = [column for column in COLUMNS[:2] if not isinstance(row, dict) or column not in row]
+            if missing:
+                self.problems.append((number, f"the line is no JSON object with {' and '.join(missing)}"))
+            else:
+                yield number, row
+
+    def _table(self, lines: Iterator[tuple[int, str]], delimiter: str) -> Iterator[Row]:
+        reader = csv.reader((text for _, text in lines), delimiter=delimiter, strict=True)
+        header: list[str] | None = None
+        while True:
+            line = reader.line_num + 1
+            try:
+                cells = next(reader)
+            except StopIteration:
+                break
+            except csv.Error as error:
+                self.problems.append((line, f"the row cannot be read: {error}"))
+                continue
+            if not cells:
+                continue
+            if header is None:
+                header = [cell.strip() for cell in cells]
+                _check_columns(header, line)
+            elif len(cells) != len(header):
+                self.problems.append((line, f"the row has {len(cells)} cells, the header has {len(header)}"))
+            else:
+                row = dict(zip(header, cells, strict=True))
+                yield line, {name: cell for name, cell in row.items() if cell or name in COLUMNS[:2]}
+        if header is None:
+            _check_columns([], 1)
+
+
+def read_subscriptions(path: str | os.PathLike[str]) -> Iterator[Subscription]:
+    """The rows of a file; after the last one, all broken rows are raised in one ``SubscriptionFileError``."""
+    file = SubscriptionFile(path)
+    yield from file
+    if file.problems:
+        raise SubscriptionFileError(file.name, file.problems)
+
+
+class _FileError(Exception):
+    """What makes the whole file unreadable."""
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+def _text(lines: Iterable[tuple[int, str]]) -> Iterator[Row]:
+    for number, text in lines:
+        if text.strip():
+            yield number, {"id": str(number), "xpath": text.rstrip("\r\n")}
+
+
+def _parquet(name: str) -> Iterator[Row]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise _FileError("Parquet needs pyarrow: pip install 'pathcast[arrow]'") from None
+    try:
+        with pyarrow.parquet.ParquetFile(name) as file:
+            present = file.schema_arrow.names
+            _check_columns(present, None)
+            number = 0
+            for batch in file.iter_batches(columns=[column for column in COLUMNS if column in present]):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield number, row
+    except pyarrow.ArrowException as error:
+        raise _FileError(f"cannot be read as Parquet: {error}") from None
+
+
+def _check_columns(header: list[str], line: int | None) -> None:
+    missing = [column for column in COLUMNS[:2] if column not in header]
+    if missing:
+        raise _FileError(f"the header has no column {' and no column '.join(missing)}", line)
+    twice = sorted({column for column in header if header.count(column) > 1})
+    if twice:
+        raise _FileError(f"the header has the column {', '.join(twice)} more than once", line)
+
+
+def _subscription(row: Mapping[str, Any], line: int) -> Subscription:
+    """The row with its values checked; raises ``ValueError`` with a sentence."""
+    identifier, subscriber = row["id"], row.get("subscriber")
+    if isinstance(identifier, int) and not isinstance(identifier, bool):
+        identifier = str(identifier)
+    if identifier == "":
+        raise ValueError("the id is empty")
+    return Subscription(
+        id=_string("the id", identifier),
+        xpath=_string("the xpath", row["xpath"]),
+        subscriber=None if subscriber is None else str(subscriber),
+        ordered=_ordered(row.get("ordered")),
+        namespaces=_namespaces(row.get("namespaces")),
+        line=line,
+    )
+
+
+def _string(what: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{what} must be a string, not {shortened(value)}")
+    try:
+        value.encode()  # JSON can escape half a character
+    except UnicodeEncodeError:
+        raise ValueError(f"{what} holds a lone surrogate: {shortened(value)}") from None
+    return value
+
+
+def _ordered(value: object) -> bool | None:
+    if value is None:
+        return None
+    truth = _TRUTH.get(str(value).strip().lower())
+    if truth is None:
+        raise ValueError(f"ordered must be true, false, 1 or 0, not {shortened(value)}")
+    return truth
+
+
+def _namespaces(value: object) -> Mapping[str, str] | None:
+    """From a JSON object, as text in a table; or from Parquet's map (pairs) or struct (absent is null)."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            raise ValueError(f"namespaces must be a JSON object, not {shortened(value)}") from None
+    elif isinstance(value, list) and all(isinstance(pair, tuple) for pair in value):
+        value = dict(value)
+    if not isinstance(value, dict):
+        raise ValueError(f"namespaces must be a JSON object, not {shortened(value)}")
+    return {
+        prefix: _string(f"the namespace of {prefix!r}", uri)
+        for prefix, uri in value.items()
+        if uri is not None
+    }

@@ -1,0 +1,85 @@
+"""The walls between the rooms, as ARCHITECTURE.md draws them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parents[2]
+CORE = ROOT / "crates/pathcast-core"
+
+BLOCKED = """
+import sys
+
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {blocked!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Blocker())
+{statement}
+assert not {blocked!r} & set(sys.modules)
+"""
+
+OPTIONAL = {"pyarrow", "lxml", "pyspark", "duckdb", "psycopg", "confluent_kafka", "fastapi"}
+
+
+def test_the_core_knows_no_python() -> None:
+    manifest = tomllib.loads((CORE / "Cargo.toml").read_text(encoding="utf-8"))
+    tables = [manifest, *manifest.get("target", {}).values()]
+    for table in tables:
+        for kind in ("dependencies", "dev-dependencies", "build-dependencies"):
+            assert not [name for name in table.get(kind, {}) if "pyo3" in name]
+    for source in CORE.rglob("*.rs"):
+        assert "pyo3" not in source.read_text(encoding="utf-8"), source
+
+
+def test_the_core_forbids_unsafe_code() -> None:
+    assert "#![forbid(unsafe_code)]" in (CORE / "src/lib.rs").read_text(encoding="utf-8")
+
+
+def test_the_binding_has_stubs() -> None:
+    """Without the file the stub check of ``make lint`` has nothing to compare and passes."""
+    assert (ROOT / "python/pathcast/_core.pyi").exists()
+
+
+@pytest.mark.parametrize(
+    "statement", ["import pathcast", "import pathcast.cli", "import pathcast.subscriptions"]
+)
+def test_optional_dependencies_are_not_needed(statement: str) -> None:
+    program = BLOCKED.format(blocked=OPTIONAL, statement=statement)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_library_needs_no_command_line() -> None:
+    program = BLOCKED.format(blocked={"typer", "rich"}, statement="import pathcast")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_locks_name_no_index() -> None:
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    assert "://" not in lock
+    assert all(
+        "--hash=sha256:" in lock.split(line, 1)[1][:200] for line in re.findall(r"^\S+==.*$", lock, re.M)
+    )
+
+
+def test_files_stay_short() -> None:
+    long = {
+        str(source.relative_to(ROOT)): lines
+        for folder, ending in (("python", "*.py"), ("crates", "*.rs"))
+        for source in (ROOT / folder).rglob(ending)
+        if (lines := source.read_text(encoding="utf-8").count("\n")) > 600
+    }
+    assert not long, "at 600 lines a file is split"
