@@ -127,6 +127,8 @@ impl Attributes {
         }
         let bytes = tag.as_bytes();
         let mut at = from;
+        // one bit for each name met: while no bit is met twice, no name is
+        let (mut met, mut again) = (0u64, 0u64);
         loop {
             let start = skip_space(bytes, at);
             if start == bytes.len() {
@@ -138,21 +140,23 @@ impl Attributes {
             if self.slots.len() + self.declarations.len() == limits.attributes {
                 return Err(too_many(start, limits));
             }
-            at = self.scan_attribute(tag, start, limits)?;
+            let name = scan_name(tag, start, limits)?;
+            let bit = fingerprint(&bytes[start..name.end]);
+            again |= met & bit;
+            met |= bit;
+            at = self.scan_attribute(tag, start, name)?;
         }
-        if self.slots.len() > 1 {
+        if again != 0 {
             self.refuse_duplicates(tag, false)?;
-        }
-        if self.declarations.len() > 1 {
             self.refuse_duplicates(tag, true)?;
         }
         Ok(())
     }
 
+    /// The rest of an attribute after its name; returns where it ends.
     #[inline]
-    fn scan_attribute(&mut self, tag: &str, start: usize, limits: &Limits) -> Result<usize, Fault> {
+    fn scan_attribute(&mut self, tag: &str, start: usize, name: QName) -> Result<usize, Fault> {
         let bytes = tag.as_bytes();
-        let name = scan_name(tag, start, limits)?;
         let equals = skip_space(bytes, name.end);
         if bytes.get(equals) != Some(&b'=') {
             let reason = format!("attribute \"{}\" has no value", quoted(&tag[start..name.end]));
@@ -286,6 +290,15 @@ impl Attributes {
     }
 }
 
+/// One of 64 bits, the same for equal names.
+#[inline]
+fn fingerprint(name: &[u8]) -> u64 {
+    match name {
+        [first, .., last] => 1 << ((usize::from(*first) * 5 + usize::from(*last) * 11 + name.len() * 3) % 64),
+        _ => 1 << (name.first().copied().unwrap_or(0) % 64),
+    }
+}
+
 /// `xmlns`, or a name with the prefix `xmlns`.
 #[inline]
 fn declares_namespace(name: &str) -> bool {
@@ -301,8 +314,11 @@ fn first_duplicate<'s, K: Eq + std::hash::Hash>(
     key: impl Fn(&'s Slot) -> K,
 ) -> Option<&'s Slot> {
     if slots.len() <= FEW {
+        // local names of different lengths need no look at the text, and most differ in length
+        let length = |slot: &Slot| slot.name_end - slot.local;
+        let same = |one: &'s Slot, other: &'s Slot| length(one) == length(other) && key(one) == key(other);
         return (1..slots.len())
-            .find(|&i| slots[..i].iter().any(|one| key(one) == key(&slots[i])))
+            .find(|&i| slots[..i].iter().any(|one| same(one, &slots[i])))
             .map(|i| &slots[i]);
     }
     // clearing a table costs its capacity: do not let one wide element slow all that follow

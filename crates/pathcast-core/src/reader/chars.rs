@@ -1,6 +1,6 @@
 //! Which characters XML 1.0 (fifth edition) allows where.
 //!
-//! Names are almost always ASCII, so one 128-entry table decides byte by byte and only other characters are decoded.
+//! Names are almost always ASCII, so one table decides byte by byte and only other characters are decoded.
 //! The text given here is already known to hold nothing but XML characters; what is asked is which *names* it holds.
 
 /// May start a name: a letter or `_`. The colon is left out: it separates the parts of a qualified name.
@@ -8,8 +8,8 @@ const START: u8 = 1;
 /// May follow in a name: a start character, a digit, `-` or `.`.
 const FOLLOW: u8 = 2;
 
-const fn ascii_names() -> [u8; 128] {
-    let mut table = [0; 128];
+const fn ascii_names() -> [u8; 256] {
+    let mut table = [0; 256];
     let mut byte = 0;
     while byte < 128 {
         let c = byte as u8;
@@ -25,7 +25,7 @@ const fn ascii_names() -> [u8; 128] {
     table
 }
 
-static ASCII_NAMES: [u8; 128] = ascii_names();
+static ASCII_NAMES: [u8; 256] = ascii_names();
 
 /// `S` of the XML grammar. A carriage return can only come from a character reference, which is never markup.
 #[inline]
@@ -57,22 +57,17 @@ pub(super) struct NotAName {
 }
 
 /// The end of the `NCName` (a name without colons) that starts at `from`.
-#[inline]
+#[inline(always)]
 pub(super) fn ncname(text: &str, from: usize) -> Result<usize, NotAName> {
     let bytes = text.as_bytes();
     let mut at = from;
     match bytes.get(at) {
-        Some(&byte) if byte < 128 => {
-            if ASCII_NAMES[byte as usize] & START == 0 {
-                return Err(NotAName { at });
-            }
-            at += 1;
-        }
-        Some(_) => match text[at..].chars().next() {
+        Some(&byte) if ASCII_NAMES[byte as usize] & START != 0 => at += 1,
+        Some(&byte) if byte >= 128 => match text[at..].chars().next() {
             Some(c) if is_name_start(c) => at += c.len_utf8(),
             _ => return Err(NotAName { at }),
         },
-        None => return Err(NotAName { at }),
+        _ => return Err(NotAName { at }),
     }
     Ok(follow(text, at, false))
 }
@@ -85,7 +80,7 @@ pub(super) struct QName {
 }
 
 /// The `QName` that starts at `from`: one name, or two with a colon between them.
-#[inline]
+#[inline(always)] // called for every name of the document
 pub(super) fn qname(text: &str, from: usize) -> Result<QName, NotAName> {
     let end = ncname(text, from)?;
     if text.as_bytes().get(end) != Some(&b':') {
@@ -117,13 +112,15 @@ pub(super) fn is_name(text: &str) -> bool {
     starts && follow(text, 0, true) == text.len()
 }
 
-#[inline]
+#[inline(always)]
 fn follow(text: &str, from: usize, colons: bool) -> usize {
     let bytes = text.as_bytes();
     let mut at = from;
     while let Some(&byte) = bytes.get(at) {
-        if byte < 128 {
-            if ASCII_NAMES[byte as usize] == 0 && !(colons && byte == b':') {
+        if ASCII_NAMES[byte as usize] != 0 {
+            at += 1;
+        } else if byte < 128 {
+            if !(colons && byte == b':') {
                 break;
             }
             at += 1;

@@ -29,6 +29,8 @@ mod position;
 mod references;
 mod sink;
 mod source;
+#[cfg(test)]
+mod splits;
 mod tokens;
 
 use std::io::Read;
@@ -155,9 +157,9 @@ impl Reader {
         };
         document.begin(detected, sink.wants_text());
         let mut tokens = quick_xml::Reader::from_reader(source);
-        let mut position = Position::START;
         let result = loop {
             token.clear();
+            tokens.get_mut().mark();
             let start = tokens.buffer_position();
             let result = match tokens.read_event_into(token) {
                 Ok(Event::Eof) => break document.finish(start).map_err(|fault| (fault, 0)),
@@ -166,8 +168,11 @@ impl Reader {
                 Err(error) => {
                     let source = tokens.get_mut();
                     // a lone `<` at the end is consumed, but never reaches the token
-                    let missing = source.delivered() - start - token.len() as u64;
-                    let fault = match source.take_fault() {
+                    let missing = source.delivered().saturating_sub(start + token.len() as u64);
+                    // only an I/O error comes from the source; others are found before its fault is reached
+                    let broken =
+                        if matches!(error, quick_xml::Error::Io(_)) { source.take_fault() } else { None };
+                    let fault = match broken {
                         Some(fault) => fault.later(token.len()),
                         None => tokens::explain(&error, as_text(token), source.is_at_end(), document),
                     };
@@ -177,9 +182,9 @@ impl Reader {
             if let Err(fault) = result {
                 break Err((fault, 0));
             }
-            position.advance(token);
         };
         let result = result.map_err(|(fault, missing)| {
+            let mut position = tokens.get_ref().marked();
             position.advance(&token[..fault.at().min(token.len())]);
             position.column += missing;
             fault.placed(position.line, position.column)

@@ -12,6 +12,7 @@ use std::ops::Range;
 use super::decode::{LineEnds, decode};
 use super::encoding::{Detected, LONGEST_DECLARATION, detect};
 use super::error::{DocumentErrorKind, Fault};
+use super::position::Position;
 
 /// Sizes that tests make small.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +58,12 @@ pub(super) struct Source<'b, R> {
     unread: Option<Fault>,
     fault: Option<Fault>,
     delivered: u64,
+    /// Where the clean bytes begin that were made ready last: in the document, and in their buffer.
+    window: (u64, Position),
+    window_start: usize,
+    /// The start of the current token, and its position once the bytes it is in are gone.
+    mark: u64,
+    marked: Position,
 }
 
 impl<'b, R: Read> Source<'b, R> {
@@ -83,6 +90,10 @@ impl<'b, R: Read> Source<'b, R> {
             unread: None,
             fault: None,
             delivered: 0,
+            window: (0, Position::START),
+            window_start: 0,
+            mark: 0,
+            marked: Position::START,
         }
     }
 
@@ -107,6 +118,39 @@ impl<'b, R: Read> Source<'b, R> {
     /// Clean bytes that were consumed.
     pub(super) fn delivered(&self) -> u64 {
         self.delivered
+    }
+
+    /// Says that a token starts at the next byte.
+    #[inline]
+    pub(super) fn mark(&mut self) {
+        self.mark = self.delivered;
+    }
+
+    /// Where the current token starts. Counting lines for every token would cost more than finding the token, so it is
+    /// done when somebody asks, and once for every piece that is let go.
+    pub(super) fn marked(&self) -> Position {
+        let (offset, mut position) = self.window;
+        if self.mark < offset {
+            return self.marked;
+        }
+        position.advance(&self.window_bytes()[..(self.mark - offset) as usize]);
+        position
+    }
+
+    /// The clean bytes that were made ready last and have been consumed.
+    fn window_bytes(&self) -> &[u8] {
+        let buffer = if self.ready_in_raw { &self.buffers.raw } else { &self.buffers.clean };
+        &buffer[self.window_start..self.ready.start]
+    }
+
+    /// Counts the lines of the clean bytes before they are overwritten.
+    fn leave_window(&mut self) {
+        self.marked = self.marked();
+        let (_, mut position) = self.window;
+        position.advance(self.window_bytes());
+        self.window = (self.delivered, position);
+        self.window_start = 0;
+        self.ready = 0..0;
     }
 
     /// Why the source broke off, if it did.
@@ -159,6 +203,7 @@ impl<'b, R: Read> Source<'b, R> {
 
     /// Makes clean bytes ready; none are at the end of the document.
     fn refill(&mut self) -> Result<(), Fault> {
+        self.leave_window();
         let encoding = self.detect()?.encoding;
         while self.ready.is_empty() && self.fault.is_none() {
             let piece = self.sizes.piece.max(4);
@@ -178,6 +223,7 @@ impl<'b, R: Read> Source<'b, R> {
             let decoded = decode(encoding, &raw[start..to], last && !cut_off, &mut self.ends, clean);
             self.ready_in_raw = decoded.in_place;
             self.ready = if decoded.in_place { start..start + decoded.consumed } else { 0..clean.len() };
+            self.window_start = self.ready.start;
             self.pending.start += decoded.consumed;
             self.fault = decoded.fault;
             if cut_off && decoded.consumed < to - start {
@@ -185,7 +231,7 @@ impl<'b, R: Read> Source<'b, R> {
             }
             let first = if decoded.in_place { &raw[self.ready.clone()] } else { &clean[..] };
             if self.delivered == 0 && first.starts_with("\u{FEFF}".as_bytes()) {
-                self.ready = 0..0;
+                self.ready.end = self.ready.start;
                 self.fault = Some(Fault::malformed(0, "a document may not start with two byte order marks"));
             }
         }

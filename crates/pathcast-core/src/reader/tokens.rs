@@ -28,12 +28,12 @@ pub(super) fn explain(error: &Error, raw: &str, ended: bool, document: &mut Docu
                 "\"&\" must start a reference such as &amp;; a literal \"&\" is written &amp;",
             )
         }
-        _ => unfinished(raw, document),
+        _ => unfinished(raw, ended, document),
     }
 }
 
 /// A token without an end, or one that starts like none.
-fn unfinished(raw: &str, document: &mut Document) -> Fault {
+fn unfinished(raw: &str, ended: bool, document: &mut Document) -> Fault {
     let end = raw.len();
     let cut = |what: &str| Fault::malformed(end, format!("the document ends inside {what}"));
     let earlier = |result: Result<(), Fault>| result.err().filter(|fault| fault.at() < end);
@@ -43,10 +43,9 @@ fn unfinished(raw: &str, document: &mut Document) -> Fault {
                 Some(b'-') => ("<!--", "a comment"),
                 Some(b'[') => ("<![CDATA[", "a CDATA section"),
                 Some(b'D' | b'd') => ("<!DOCTYPE", "a DOCTYPE"),
-                Some(_) => {
-                    return Fault::malformed(2, "\"<!\" must start a comment, a CDATA section or a DOCTYPE");
-                }
-                None => return cut("a tag"),
+                None if ended => return cut("a tag"),
+                // in a stream the character after `<!` is not part of the token
+                _ => return Fault::malformed(2, "\"<!\" must start a comment, a CDATA section or a DOCTYPE"),
             };
             let same = raw.bytes().zip(keyword.bytes()).take_while(|(one, other)| one == other).count();
             if same < keyword.len().min(end) {
