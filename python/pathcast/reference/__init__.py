@@ -3,17 +3,18 @@
 A subscription is the question `boolean(expression)` asked of a document, and libxml2's XPath 1.0 answers it.
 Two things are Pathcast's own, and this module says exactly what they mean:
 
-* **Relative paths match anywhere.** Outside predicates a relative location path `P` is read as `//P`, wherever
-  it stands: `a/b` is `//a/b`, `not(a)` is `not(//a)`, `contains(a, 'x')` is `contains(//a, 'x')`. Inside
-  predicates XPath's own reading holds.
+* **Relative paths match anywhere.** Outside predicates a relative location path `P` is read as `//P`,
+  wherever it stands: `a/b` is `//a/b`, `not(a)` is `not(//a)`, `contains(a, 'x')` is
+  `contains(//a, 'x')`. Inside predicates XPath's own reading holds.
 * **Ordered mode** matches the pattern as an ordered tree, after "Efficient filtering of XML documents with
   XPath expressions" (section 2.2), by trying every mapping. See `ordered.OrderedPattern`.
 
 Namespaces are handled by rewriting the names of the expression: the key `""` of `namespaces` is the namespace
 of unprefixed element names, and `ignore_namespaces` compares local names only.
 
-Every engine is held against this module. It favours being right over being quick, and it accepts more of XPath
-than the subscription language does; what must be refused is listed in `testdata/expressions_refused.toml`.
+Every engine is held against this module. It favours being right over being quick, and it accepts more of
+XPath than the subscription language does; what must be refused is listed in
+`testdata/expressions_refused.toml`.
 
 >>> matches("/a/b[c = 'x']", "<a><b><c>x</c></b></a>")
 True

@@ -52,13 +52,14 @@ class OrderedPath:
 class OrderedPattern:
     """An expression matched as an ordered tree.
 
-    Each element step is a pattern node. Its branches are its path predicates in the order written (`[a and b]`
-    is two), then the next step. A pattern node maps to an element when its conditions hold there and its
-    branches lie, in order, in the subtrees of strictly increasing child elements. Conditions are tests of
-    attributes (`@x`, `.//@x`), of the node itself (`. = 'x'`, `text() = 'x'`, `.//text()`, `self::b`) and
-    absolute paths, which are ordered patterns of their own. `contains` and `starts-with` over elements are a
-    branch whose only candidate is the first node that the path selects. A self step stands for the node it is
-    taken from. `descendant-or-self::t` is `self::t` or `descendant::t`, whichever of the two matches.
+    Each element step is a pattern node. Its branches are its path predicates in the order written (`[a
+    and b]` is two), then the next step. A pattern node maps to an element when its conditions hold there
+    and its branches lie, in order, in the subtrees of strictly increasing child elements. Conditions are
+    tests of attributes (`@x`, `.//@x`), of the node itself (`. = 'x'`, `text() = 'x'`, `.//text()`,
+    `self::b`) and absolute paths, which are ordered patterns of their own. `contains` and `starts-with`
+    over elements are a branch whose only candidate is the first node that the path selects. A self step
+    stands for the node it is taken from. `descendant-or-self::t` is `self::t` or `descendant::t`,
+    whichever of the two matches.
 
     >>> pattern = OrderedPattern("a[b][c]", Names(None, ignore=False))
     >>> documents = "<a><b/><c/></a>", "<a><c/><b/></a>", "<a><d><b/><c/></d></a>"
@@ -151,8 +152,8 @@ def _branches(term: Term) -> bool:
     if term.path is None or term.path.absolute:
         return False
     return any(
-        step.axis not in {"self", "attribute"}
-        and (index < _tail_start(term.path.steps))
+        (step.axis not in {"self", "attribute"}
+        and (index < _tail_start(term.path.steps)))
         or any(map(_branches, step.predicates))
         for index, step in enumerate(term.path.steps)
     )
