@@ -96,6 +96,7 @@ def parse(document: bytes | str) -> Tree:
         raise ValueError("the document declares entities")
     if any(True for _ in tree.iter(etree.Entity)):
         raise ValueError("the document refers to an entity that is not predefined")
+    tree.docinfo.clear()  # libxml2 would find comments inside the document type declaration; XPath has none
     _drop_empty_text(tree)
     return tree
 
