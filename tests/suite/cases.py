@@ -61,7 +61,12 @@ class RefusedExpression:
 @cache
 def cases() -> tuple[Case, ...]:
     """Every verdict of every topic."""
-    return tuple(case for topic, tables in _files() for table in tables.get("case", []) for case in _cases(topic, table))
+    return tuple(
+        case
+        for topic, tables in _files()
+        for table in tables.get("case", [])
+        for case in _cases(topic, table)
+    )
 
 
 @cache

@@ -152,8 +152,7 @@ def _branches(term: Term) -> bool:
     if term.path is None or term.path.absolute:
         return False
     return any(
-        (step.axis not in {"self", "attribute"}
-        and (index < _tail_start(term.path.steps)))
+        (step.axis not in {"self", "attribute"} and (index < _tail_start(term.path.steps)))
         or any(map(_branches, step.predicates))
         for index, step in enumerate(term.path.steps)
     )
