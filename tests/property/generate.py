@@ -1,9 +1,9 @@
 """Documents and expressions at random from one `random.Random`: fast enough for a million pairs.
 
-Alphabets are tiny so that matches are frequent, and more than half of the paths start from one that exists in
-the document. Everything drawn is inside the subscription language and is accepted by lxml. Left out on purpose,
-because libxml2 differs from XPath there: `following::` and `preceding::` from attributes, and numbers whose
-decimal digits libxml2 rounds to another double than the nearest one.
+Alphabets are tiny so that matches are frequent, and more than half of the paths start from one that exists
+in the document. Everything drawn is inside the subscription language and is accepted by lxml. Left out on
+purpose, because libxml2 differs from XPath there: `following::` and `preceding::` from attributes, and
+numbers whose decimal digits libxml2 rounds to another double than the nearest one.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ ATTRIBUTES = ("x", "y")
 VALUES = ("1", "2", " 3 ", "-2.5", "1e1", "", "x", "xy", "007", "10", "y", "NaN")
 LITERALS = ("'x'", "'xy'", "'1'", "'2'", "''", '"y"', "'007'", "' 3 '", "'10'", "'zz'")
 NUMBERS = ("1", "2", "3", "-2.5", "10", "7", "0", "2.0", ".5", "1e1", "-1")
+EDGES = {"1": "1", "2": "2", " 3 ": "3", "-2.5": "-2.5", "1e1": "10", "007": "7", "10": "1e1"}
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=")
 URIS = ("urn:x", "urn:y")
 PREFIXES = {"n": "urn:x", "m": "urn:y"}
@@ -52,7 +53,7 @@ class Subscription:
 class DocumentWriter:
     """Draws one document."""
 
-    def __init__(self, random: Random, *, namespaced: bool = False, elements: int = 14) -> None:
+    def __init__(self, random: Random, *, namespaced: bool = False, elements: int = 20) -> None:
         self.random = random
         self.namespaced = namespaced
         self.left = random.randint(1, elements)
@@ -96,7 +97,7 @@ class DocumentWriter:
                     node.attributes[attribute] = value
                     written.append(f' {attribute}="{value}"')
         content: list[str] = []
-        while random.random() < 0.62:
+        while random.random() < (0.88, 0.75, 0.6)[min(depth, 2)]:
             content.append(self.content(node, depth, default))
         body = "".join(content)
         if not body and random.random() < 0.7:
@@ -217,18 +218,33 @@ class ExpressionWriter:
         name = self.spelled(node.name) if random.random() < 0.8 else "*"
         if random.random() < 0.06:
             name = self.name()
-        predicates = ""
-        if random.random() < 0.45:
-            predicates = "".join(f"[{self.existing_test(node)}]" for _ in range(random.choice((1, 1, 2))))
-        return name + predicates
+        if len(node.children) > 1 and random.random() < 0.25:
+            return name + self.existing_branches(node)
+        if random.random() < 0.4:
+            tests = [self.existing_test(node) for _ in range(random.choice((1, 1, 2)))]
+            return name + "".join(f"[{test}]" for test in tests)
+        return name
+
+    def existing_branches(self, node: Node) -> str:
+        """Children as predicates, mostly in the order they stand in, or tied by a sibling axis."""
+        random = self.random
+        count = random.choice((2, 2, 3))
+        chosen = sorted(random.sample(range(len(node.children)), min(count, len(node.children))))
+        if random.random() < 0.3:
+            random.shuffle(chosen)
+        steps = [self.existing_step(node.children[number]) for number in chosen]
+        if self.ordered or random.random() < 0.4:
+            return f"[{' and '.join(steps)}]" if random.random() < 0.2 else "".join(f"[{s}]" for s in steps)
+        axis = random.choice(("following-sibling", "following-sibling", "following", "preceding-sibling"))
+        return f"[{f'/{axis}::'.join(steps)}]"
 
     def existing_test(self, node: Node) -> str:
         """A predicate that holds of the node, most of the time."""
         random = self.random
         kind = random.random()
-        if node.attributes and kind < 0.3:
+        if node.attributes and kind < 0.35:
             attribute, value = random.choice(tuple(node.attributes.items()))
-            return f"@{attribute}" if random.random() < 0.4 else f"@{attribute} = '{value}'"
+            return f"@{attribute}" if random.random() < 0.3 else self.near_value(f"@{attribute}", value)
         if node.children and kind < 0.75:
             child = random.choice(node.children)
             path = self.existing_step(child)
@@ -236,12 +252,26 @@ class ExpressionWriter:
                 path = ".//" + path
             elif child.children and random.random() < 0.4:
                 path += "/" + self.existing_step(random.choice(child.children))
-            if not child.children and random.random() < 0.3:
-                return f"{path} = '{child.text}'"
+            if not child.children and "[" not in path and random.random() < 0.4:
+                return self.near_value(path, child.text)
             return path
         if not node.children and kind < 0.9:
-            return f". = '{node.text}'"
+            return self.near_value(random.choice((".", ".", "text()")), node.text)
         return self.predicate(1)
+
+    def near_value(self, path: str, value: str) -> str:
+        """A test at the edge of what the value satisfies."""
+        random = self.random
+        kind = random.random()
+        if kind < 0.2:
+            function = random.choice(("contains", "starts-with"))
+            start = random.randrange(len(value) + 1)
+            return f"{function}({path}, '{value[start : start + 2]}')"
+        if kind < 0.5:
+            return f"{path} = '{value}'"
+        literal = EDGES.get(value, f"'{value}'")
+        operator = random.choice(OPERATORS)
+        return f"{path} {operator} {literal}" if random.random() < 0.6 else f"{literal} {operator} {path}"
 
     # Steps
 

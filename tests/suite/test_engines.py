@@ -78,7 +78,7 @@ def test_the_engine_gives_the_verdicts(engine: str, group: tuple[Case, ...]) -> 
     index = index_of(group, engine)
     expected = [number for number, case in enumerate(group) if case.expected]
     for arrival, document in arrivals(group[0].document):
-        found = list(index.match(document))
+        found = [int(number) for number in index.match(document)]
         wrong = {group[number].xpath: number in found for number in set(found) ^ set(expected)}
         assert not wrong, f"{arrival}: these are wrong on {group[0].document!r}: {wrong}"
         assert found == expected, f"{arrival}: not in order of registration"
