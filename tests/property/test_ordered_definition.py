@@ -1,8 +1,9 @@
 """Ordered mode of the reference against the definition in the paper, word for word.
 
-"Efficient filtering of XML documents with XPath expressions", section 2.2: a tree pattern matches in order when
-its nodes map to elements by name and level and, for every two children of a pattern node, the first maps before
-the second in preorder and the image of their parent is the least common ancestor of their images.
+"Efficient filtering of XML documents with XPath expressions", section 2.2: a tree pattern matches in
+order when its nodes map to elements by name and level and, for every two children of a pattern node, the
+first maps before the second in preorder and the image of their parent is the least common ancestor of
+their images.
 """
 
 from __future__ import annotations
