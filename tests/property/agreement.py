@@ -1,0 +1,191 @@
+"""Holds engines against the reference on random pairs, as a library and as a command.
+
+    python -m tests.property.agreement --pairs 1000000 --seed 1 --processes 2
+
+A pair is one document and one subscription. Each set puts 40 subscriptions into one index, so that what
+subscriptions share is tested too. The status is 1 when any engine disagrees; the seed and number of the set
+that are printed reproduce it: `--seed 1 --only 1234`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from random import Random
+
+import pathcast
+from pathcast import reference
+
+from tests.property.generate import Batch, Document, Subscription, draw_batch
+
+DOCUMENTS = 5
+SUBSCRIPTIONS = 40
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """One pair on which an engine and the reference differ."""
+
+    engine: str
+    seed: str
+    document: str
+    subscription: Subscription
+    default: str
+    ignore_namespaces: bool
+    expected: bool | None
+    found: str
+    alone: str
+
+    def __str__(self) -> str:
+        subscription = self.subscription
+        return (
+            f"{self.engine} disagrees (seed {self.seed})\n"
+            f"  expression {subscription.xpath}\n"
+            f"  document   {self.document!r}\n"
+            f"  ordered={subscription.ordered} namespaces={subscription.namespaces} default={self.default!r} "
+            f"ignore_namespaces={self.ignore_namespaces}\n"
+            f"  reference  {self.expected}\n"
+            f"  engine     {self.found}; alone in its index: {self.alone}"
+        )
+
+
+def batch_of(seed: int, number: int) -> Batch:
+    """The set with this number, the same on every machine."""
+    return draw_batch(Random(f"{seed}:{number}"), DOCUMENTS, SUBSCRIPTIONS)
+
+
+def verdicts(batch: Batch) -> list[list[bool]]:
+    """What the reference says: one row a document."""
+    expressions = [
+        reference.Expression(
+            subscription.xpath,
+            ordered=subscription.ordered,
+            namespaces=batch.namespaces(subscription),
+            ignore_namespaces=batch.ignore_namespaces,
+        )
+        for subscription in batch.subscriptions
+    ]
+    trees = [reference.parse(document.text) for document in batch.documents]
+    return [[expression.matches(tree) for expression in expressions] for tree in trees]
+
+
+def disagreements(
+    batch: Batch, expected: list[list[bool]], engine: str, seed: str = ""
+) -> Iterator[Disagreement]:
+    """Every pair of the set that the engine answers otherwise."""
+
+    def differs(document: str, subscription: Subscription, said: bool | None, found: str) -> Disagreement:
+        alone = _alone(batch, document, subscription, engine)
+        mode = (batch.default, batch.ignore_namespaces)
+        return Disagreement(engine, seed, document, subscription, *mode, said, found, alone)
+
+    index = _index(batch, engine)
+    refused = set()
+    for number, subscription in enumerate(batch.subscriptions):
+        try:
+            _add(index, number, subscription)
+        except pathcast.PathcastError as error:
+            refused.add(number)
+            yield differs("", subscription, None, f"refused: {error}")
+    for document, row in zip(batch.documents, expected, strict=True):
+        found = _match(index, document)
+        if isinstance(found, str):
+            yield differs(document.text, batch.subscriptions[0], row[0], found)
+            continue
+        if found != sorted(set(found)):
+            yield differs(
+                document.text, batch.subscriptions[0], None, f"not in order of registration: {found}"
+            )
+        for number, said in enumerate(row):
+            if number not in refused and (number in found) != said:
+                yield differs(document.text, batch.subscriptions[number], said, str(not said))
+
+
+def _index(batch: Batch, engine: str) -> pathcast.Index:
+    namespaces = {"": batch.default} if batch.default else None
+    return pathcast.Index(engine=engine, namespaces=namespaces, ignore_namespaces=batch.ignore_namespaces)
+
+
+def _add(index: pathcast.Index, number: int, subscription: Subscription) -> None:
+    namespaces = subscription.namespaces or None
+    index.add(number, subscription.xpath, ordered=subscription.ordered, namespaces=namespaces)
+
+
+def _match(index: pathcast.Index, document: Document) -> list[int] | str:
+    """The ids, or why the document was refused."""
+    try:
+        return [int(number) for number in index.match(document.text.encode())]
+    except pathcast.PathcastError as error:
+        return f"document refused: {error}"
+
+
+def _alone(batch: Batch, document: str, subscription: Subscription, engine: str) -> str:
+    index = _index(batch, engine)
+    try:
+        _add(index, 0, subscription)
+        return str(bool(index.match(document.encode())))
+    except pathcast.PathcastError as error:
+        return str(error)
+
+
+def run(seed: int, numbers: Sequence[int], engines: Sequence[str]) -> tuple[int, int, list[str]]:
+    """Check sets by number: pairs seen, pairs that match, and what disagreed, as text."""
+    pairs = true = 0
+    wrong: list[str] = []
+    for number in numbers:
+        batch = batch_of(seed, number)
+        expected = verdicts(batch)
+        pairs += sum(map(len, expected))
+        true += sum(map(sum, expected))
+        for engine in engines:
+            wrong.extend(map(str, disagreements(batch, expected, engine, f"{seed}:{number}")))
+    return pairs, true, wrong
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns its exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.property.agreement", description="engines against reference"
+    )
+    parser.add_argument("--pairs", type=int, default=100_000, help="pairs for each engine")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--engine", action="append", help="an engine; may be repeated; all when left out")
+    parser.add_argument("--only", type=int, help="the number of one set to run again")
+    parser.add_argument("--stop-after", type=int, default=20, help="stop after so many disagreements")
+    options = parser.parse_args(arguments)
+    engines = tuple(options.engine or pathcast.engines())
+    sets = range(-(-options.pairs // (DOCUMENTS * SUBSCRIPTIONS)))
+    chunks = [list(sets[start : start + 20]) for start in range(0, len(sets), 20)]
+    if options.only is not None:
+        chunks = [[options.only]]
+    pairs = true = wrong = 0
+    began = shown = time.monotonic()
+    with ProcessPoolExecutor(options.processes) as pool:
+        jobs = [pool.submit(run, options.seed, chunk, engines) for chunk in chunks]
+        for job in jobs:
+            seen, matched, texts = job.result()
+            pairs, true, wrong = pairs + seen, true + matched, wrong + len(texts)
+            print("".join(f"{text}\n" for text in texts), end="")
+            if wrong >= options.stop_after:
+                pool.shutdown(wait=False, cancel_futures=True)
+                break
+            if time.monotonic() - shown > 5:
+                shown = time.monotonic()
+                print(
+                    f"{pairs:,} pairs, {pairs / (shown - began):,.0f} a second", file=sys.stderr, flush=True
+                )
+    took = time.monotonic() - began
+    print(
+        f"seed {options.seed}: {pairs:,} pairs on each of {len(engines)} engines in {took:.0f} s "
+        f"({pairs / took:,.0f} a second), {true / max(pairs, 1):.1%} match, {wrong} disagreements"
+    )
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
