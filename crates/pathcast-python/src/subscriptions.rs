@@ -96,7 +96,7 @@ fn arrow_rows(batch: &RecordBatch, all: &mut Vec<Row>) -> PyResult<()> {
         array.cloned().ok_or_else(|| PyTypeError::new_err("the column 'ordered' must be boolean"))
     });
     let ordered = ordered.transpose()?;
-    let namespaces = column("namespaces").map(|array| namespace_maps(array)).transpose()?;
+    let namespaces = column("namespaces").map(namespace_maps).transpose()?;
     for at in 0..batch.num_rows() {
         let missing = |name: &str| PyValueError::new_err(format!("row {at} of the table has no {name}"));
         all.push(Row {

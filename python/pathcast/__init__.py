@@ -1,0 +1,48 @@
+"""Publish/subscribe for XML: which of these XPath subscriptions does this document satisfy?
+
+>>> import pathcast
+>>> index = pathcast.Index()
+>>> index.add("english", "/news//item[@lang='en']")
+>>> index.add("sport", "//item[topic = 'sport']")
+>>> index.match("<news><item lang='en'><topic>sport</topic></item></news>")
+['english', 'sport']
+"""
+
+from pathcast._core import __version__
+from pathcast.errors import (
+    DocumentError,
+    DocumentLimitError,
+    IndexFormatError,
+    LimitError,
+    PathcastError,
+    SchemaError,
+    SubscriptionErrors,
+    XPathError,
+    XPathLimitError,
+)
+from pathcast.explanation import Explanation, ExplainedPath, ExplainedStep, explain
+from pathcast.index import Index, MatchBatch, Matches, engines, matches
+from pathcast.limits import Limits
+
+__all__ = [
+    "DocumentError",
+    "DocumentLimitError",
+    "ExplainedPath",
+    "ExplainedStep",
+    "Explanation",
+    "Index",
+    "IndexFormatError",
+    "LimitError",
+    "Limits",
+    "MatchBatch",
+    "Matches",
+    "PathcastError",
+    "SchemaError",
+    "SubscriptionErrors",
+    "XPathError",
+    "XPathLimitError",
+    "__version__",
+    "engines",
+    "explain",
+    "matches",
+]

@@ -1,0 +1,183 @@
+"""`Index`: subscriptions in, documents in, matches out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+
+from pathcast import _core
+from pathcast._core import Batch as MatchBatch
+from pathcast._core import Matches
+from pathcast.limits import Limits
+
+if TYPE_CHECKING:
+    from pathcast._core import ArrowArray, ArrowStream
+
+Id: TypeAlias = str | int
+"""What names a subscription: a string, or an integer of up to 64 bits."""
+
+Document: TypeAlias = "bytes | bytearray | memoryview | str | os.PathLike[str] | BinaryIO"
+"""XML as bytes, as text, in a file, or from a file that is open in binary mode."""
+
+Namespaces: TypeAlias = "Mapping[str, str]"
+"""Prefixes to namespace URIs; the prefix ``""`` is the namespace of element names without one."""
+
+Subscription: TypeAlias = "tuple[Id, str] | tuple[Id, str, bool | None, Namespaces | None]"
+
+Sequence.register(Matches)
+Sequence.register(MatchBatch)
+
+
+class Index:
+    """A set of XPath subscriptions that documents are matched against.
+
+    Subscriptions come and go at any time between documents; several threads may match at once.
+
+    >>> index = Index()
+    >>> index.add("s1", "/news//item[@lang='en']")
+    >>> index.add("s2", "//n:b", namespaces={"n": "urn:x"})
+    >>> index.add("s3", "/news[item][note]", ordered=True)
+    >>> index.match(b"<news><item lang='en'/><note/></news>")
+    ['s1', 's3']
+    >>> index.remove("s1")
+    >>> len(index), "s1" in index
+    (2, False)
+    """
+
+    def __init__(
+        self,
+        engine: str = "auto",
+        *,
+        limits: Limits | None = None,
+        ordered: bool = False,
+        namespaces: Namespaces | None = None,
+        ignore_namespaces: bool = False,
+    ) -> None:
+        """An empty set.
+
+        `engine` is one of `engines()`; `ordered` and `namespaces` hold for every subscription that does not say
+        otherwise; with `ignore_namespaces` only local names count.
+        """
+        self._core = _core.Index(engine, limits or Limits(), namespaces, ignore_namespaces)
+        self._ordered = ordered
+
+    def add(
+        self, id: Id, xpath: str, *, ordered: bool | None = None, namespaces: Namespaces | None = None
+    ) -> None:
+        """Adds a subscription; a known id gets the new expression and keeps its place.
+
+        >>> Index().add("s1", "//a[")
+        Traceback (most recent call last):
+        pathcast.errors.XPathError: column 5 of '//a[': expected an expression, found the end
+        """
+        self._core.add(id, xpath, self._ordered if ordered is None else ordered, namespaces)
+
+    def add_many(self, subscriptions: Iterable[Subscription] | ArrowStream) -> None:
+        """Adds many subscriptions, all or, if any is refused, none: `SubscriptionErrors` then lists all bad ones.
+
+        Takes pairs ``(id, xpath)``, rows ``(id, xpath, ordered, namespaces)``, or an Arrow table with the columns
+        `id` and `xpath` and perhaps `ordered` and `namespaces`.
+
+        >>> index = Index()
+        >>> index.add_many([(1, "/a/b"), (2, "//b[@x > 3]")])
+        >>> index.match("<a><b x='5'/></a>")
+        [1, 2]
+        """
+        self._core.add_many(subscriptions, self._ordered)
+
+    def check(self, xpath: str, *, ordered: bool | None = None, namespaces: Namespaces | None = None) -> None:
+        """Raises what `add` would raise, and adds nothing."""
+        self._core.check(xpath, self._ordered if ordered is None else ordered, namespaces)
+
+    def remove(self, id: Id) -> None:
+        """Removes a subscription; `KeyError` when there is none with this id."""
+        self._core.remove(id)
+
+    def match(self, document: Document) -> list[Id]:
+        """The ids of the subscriptions that a document satisfies, in order of registration.
+
+        >>> Index().match("<a><b></a>")
+        Traceback (most recent call last):
+        pathcast.errors.DocumentError: line 1, column 7: the end tag </a> does not close <b>
+        """
+        return self._core.match(document)
+
+    def match_many(self, documents: Iterable[Document] | ArrowArray | ArrowStream, threads: int = 1) -> MatchBatch:
+        """One result for each document, in order; a bad document yields a `DocumentError` in its place.
+
+        A result is a light sequence that builds no id until asked. An Arrow array (`pyarrow`, `polars`, `pandas`) is
+        read in place.
+
+        >>> index = Index()
+        >>> index.add("s1", "/a/b")
+        >>> good, bad = index.match_many(["<a><b/></a>", "<a"])
+        >>> list(good), bad.line
+        (['s1'], 1)
+        """
+        if threads < 1:
+            raise ValueError(f"threads must be at least 1, not {threads}")
+        return self._core.match_many(documents, threads)
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._core
+
+    def ids(self) -> list[Id]:
+        """All ids in order of registration."""
+        return self._core.ids()
+
+    def stats(self) -> dict[str, Any]:
+        """Counts and sizes: `subscriptions`, `distinct` expressions, `engine`, `memory_bytes` and more.
+
+        >>> index = Index()
+        >>> index.add_many([("s1", "//*/a"), ("s2", "/*//a")])
+        >>> index.stats()["distinct"]
+        1
+        """
+        return self._core.stats()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the index to a file, whole or not at all."""
+        self._core.save(path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Index:
+        """Reads an index from a file; `IndexFormatError` when it is damaged or from a newer version."""
+        index = cls.__new__(cls)
+        index._core = _core.Index.load(path)
+        index._ordered = False
+        return index
+
+    def __repr__(self) -> str:
+        stats = self.stats()
+        return f"<Index of {stats['subscriptions']} subscriptions, engine {stats['engine']}>"
+
+
+def engines() -> tuple[str, ...]:
+    """The names that `Index` takes as `engine`.
+
+    >>> engines()
+    ('auto', 'yfilter')
+    """
+    return tuple(_core.engines())
+
+
+def matches(
+    xpath: str,
+    document: Document,
+    *,
+    ordered: bool = False,
+    namespaces: Namespaces | None = None,
+    ignore_namespaces: bool = False,
+) -> bool:
+    """Whether a document satisfies one expression.
+
+    >>> matches("/a/b[. = 2]", "<a><b>2.0</b></a>")
+    True
+    """
+    index = Index(ordered=ordered, namespaces=namespaces, ignore_namespaces=ignore_namespaces)
+    index.add(0, xpath)
+    return bool(index.match(document))
