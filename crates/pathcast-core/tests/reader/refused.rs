@@ -158,7 +158,7 @@ fn comments_and_instructions() {
     refused("<a><!-->", Malformed, 1, 9, "ends inside a comment");
     refused("<a><? x?></a>", Malformed, 1, 6, "target");
     refused("<a><?x+?></a>", Malformed, 1, 7, "white space");
-    refused("<a><?x:y?></a>", Malformed, 1, 7, "white space");
+    refused("<a><?x:y?></a>", Malformed, 1, 7, "colon");
     refused("<a><?xMl?></a>", Malformed, 1, 6, "reserved");
     refused("<a><![cdata[x]]></a>", Malformed, 1, 7, "<![CDATA[");
     refused("<a><!ELEMENT b ANY></a>", Malformed, 1, 6, "\"<!\"");
