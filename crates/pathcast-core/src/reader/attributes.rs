@@ -3,29 +3,22 @@
 //! Every attribute becomes a [`Slot`] of offsets; a value that reads as it is written is never copied. Values with
 //! references, tabs or line ends are rewritten into one scratch string per tag. Buffers are kept from tag to tag.
 //!
-//! Cost: linear in the tag. Duplicates are compared pairwise while there are few and by hash when there are many, so
-//! 100,000 attributes on one element are no trouble; the hash is seeded, so names cannot be chosen to collide.
-
-use std::hash::BuildHasher;
-
-use hashbrown::{DefaultHashBuilder, HashTable};
+//! Cost: linear in the tag.
 
 use super::chars::{QName, is_space, qname, quoted, skip_space};
+use super::duplicates::{Duplicates, fingerprint};
 use super::error::Fault;
 use super::references;
 use super::sink::UriId;
 use crate::limits::Limits;
-
-/// Up to this many names, comparing all pairs is faster than hashing.
-const FEW: usize = 8;
 
 /// Where one attribute is. Offsets are into the tag or into the scratch string.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     pub(super) uri: UriId,
     name: u32,
-    local: u32,
-    name_end: u32,
+    pub(super) local: u32,
+    pub(super) name_end: u32,
     value: u32,
     value_end: u32,
     name_in_scratch: bool,
@@ -79,8 +72,8 @@ pub(super) struct Attributes {
     pub(super) declarations: Vec<Slot>,
     /// Rewritten names and values.
     pub(super) scratch: String,
-    seen: HashTable<u32>,
-    hasher: DefaultHashBuilder,
+    /// Finds what is given twice.
+    duplicates: Duplicates,
 }
 
 /// Bytes of an attribute value that need a look.
@@ -122,8 +115,9 @@ impl Attributes {
     }
 
     fn scan_attributes(&mut self, tag: &str, from: usize, limits: &Limits) -> Result<(), Fault> {
-        if u32::try_from(tag.len()).is_err() {
-            return Err(Fault::limit(0, "a tag may not be longer than 4 GiB"));
+        // offsets are 32 bits wide, and the scratch string may come to hold every value twice
+        if tag.len() > 1 << 30 {
+            return Err(Fault::limit(0, "a tag may not be longer than 1 GiB"));
         }
         let bytes = tag.as_bytes();
         let mut at = from;
@@ -147,8 +141,8 @@ impl Attributes {
             at = self.scan_attribute(tag, start, name)?;
         }
         if again != 0 {
-            self.refuse_duplicates(tag, false)?;
-            self.refuse_duplicates(tag, true)?;
+            self.duplicates.refuse(&self.slots, tag)?;
+            self.duplicates.refuse(&self.declarations, tag)?;
         }
         Ok(())
     }
@@ -207,6 +201,11 @@ impl Attributes {
         Ok(end + 1)
     }
 
+    /// Refuses two attributes with different prefixes but the same namespace and local name. Run after resolving.
+    pub(super) fn refuse_expanded_duplicates(&mut self, tag: &str) -> Result<(), Fault> {
+        self.duplicates.refuse_expanded(&self.slots, tag, &self.scratch)
+    }
+
     /// Adds an attribute that the internal subset gives by default. The name is known to be a qualified name.
     pub(super) fn add_default(&mut self, name: &str, value: &str) {
         let from = self.scratch.len() as u32;
@@ -248,93 +247,12 @@ impl Attributes {
         slot.value_end = scratch.len() as u32;
         slot.value_in_scratch = true;
     }
-
-    fn refuse_duplicates(&mut self, tag: &str, declarations: bool) -> Result<(), Fault> {
-        let Self { slots, declarations: declared, seen, hasher, scratch } = self;
-        let slots: &[Slot] = if declarations { declared } else { slots };
-        let names = |slot: &Slot| -> (usize, usize) { (slot.name as usize, slot.name_end as usize) };
-        let duplicate = first_duplicate(slots, seen, hasher, |slot| {
-            let (from, to) = names(slot);
-            &tag.as_bytes()[from..to]
-        });
-        match duplicate {
-            Some(slot) => {
-                let reason = format!("attribute \"{}\" is given twice", quoted(slot.name(tag, scratch)));
-                Err(Fault::malformed(slot.place(), reason))
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// Refuses two attributes with different prefixes but the same namespace and local name. Run after resolving.
-    pub(super) fn refuse_expanded_duplicates(&mut self, tag: &str) -> Result<(), Fault> {
-        let Self { slots, seen, hasher, scratch, .. } = self;
-        // an attribute without prefix is in no namespace and was compared by name already
-        let first = slots.iter().position(|slot| slot.uri != UriId::NONE);
-        let Some(first) =
-            first.filter(|&first| slots[first + 1..].iter().any(|slot| slot.uri != UriId::NONE))
-        else {
-            return Ok(());
-        };
-        let (tag, scratch): (&str, &str) = (tag, scratch);
-        match first_duplicate(&slots[first..], seen, hasher, |slot| (slot.uri, slot.local(tag, scratch))) {
-            Some(slot) => {
-                let reason = format!(
-                    "attribute \"{}\" is given twice: two prefixes stand for the same namespace",
-                    quoted(slot.name(tag, scratch))
-                );
-                Err(Fault::malformed(slot.place(), reason))
-            }
-            None => Ok(()),
-        }
-    }
-}
-
-/// One of 64 bits, the same for equal names.
-#[inline]
-fn fingerprint(name: &[u8]) -> u64 {
-    match name {
-        [first, .., last] => 1 << ((usize::from(*first) * 5 + usize::from(*last) * 11 + name.len() * 3) % 64),
-        _ => 1 << (name.first().copied().unwrap_or(0) % 64),
-    }
 }
 
 /// `xmlns`, or a name with the prefix `xmlns`.
 #[inline]
 fn declares_namespace(name: &str) -> bool {
     name.strip_prefix("xmlns").is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
-}
-
-/// The first slot whose key an earlier one has.
-#[inline]
-fn first_duplicate<'s, K: Eq + std::hash::Hash>(
-    slots: &'s [Slot],
-    seen: &mut HashTable<u32>,
-    hasher: &DefaultHashBuilder,
-    key: impl Fn(&'s Slot) -> K,
-) -> Option<&'s Slot> {
-    if slots.len() <= FEW {
-        // local names of different lengths need no look at the text, and most differ in length
-        let length = |slot: &Slot| slot.name_end - slot.local;
-        let same = |one: &'s Slot, other: &'s Slot| length(one) == length(other) && key(one) == key(other);
-        return (1..slots.len())
-            .find(|&i| slots[..i].iter().any(|one| same(one, &slots[i])))
-            .map(|i| &slots[i]);
-    }
-    // clearing a table costs its capacity: do not let one wide element slow all that follow
-    if seen.capacity() > 8 * slots.len() + 64 {
-        *seen = HashTable::new();
-    }
-    seen.clear();
-    let hash = |i: &u32| hasher.hash_one(key(&slots[*i as usize]));
-    for i in 0..slots.len() as u32 {
-        let code = hash(&i);
-        if seen.find(code, |&one| key(&slots[one as usize]) == key(&slots[i as usize])).is_some() {
-            return Some(&slots[i as usize]);
-        }
-        seen.insert_unique(code, i, hash);
-    }
-    None
 }
 
 /// A qualified name within the limit.

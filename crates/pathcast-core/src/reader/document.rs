@@ -331,6 +331,9 @@ fn target(text: &str, limits: &Limits) -> Result<usize, Fault> {
         return Err(Fault::malformed(0, "the target \"xml\" is reserved"));
     }
     match text.as_bytes().get(end) {
+        Some(b':') => {
+            Err(Fault::malformed(end, "the target of a processing instruction may not hold a colon"))
+        }
         Some(&byte) if !is_space(byte) => {
             Err(Fault::malformed(end, "white space must follow the target of a processing instruction"))
         }

@@ -2,12 +2,12 @@
 //!
 //! Four layers, each of which trusts the one before:
 //!
-//! 1. bytes to clean text ([`encoding`], [`decode`], [`clean`], [`source`]): the encoding is found, characters are
+//! 1. bytes to clean text (`encoding`, `decode`, `clean`, `source`): the encoding is found, characters are
 //!    checked, line ends normalised. Clean UTF-8 in memory is not copied.
 //! 2. clean text to tokens: quick-xml, which finds where a token ends and that end tags match, and is lax otherwise.
-//! 3. tokens to events ([`document`], [`attributes`], [`namespaces`], [`references`], [`declaration`]): everything XML
+//! 3. tokens to events (`document`, `attributes`, `namespaces`, `references`, `declaration`): everything XML
 //!    1.0 and Namespaces 1.0 demand of names, attributes, references, comments and of the order of things.
-//! 4. the DOCTYPE ([`doctype`]): checked, not fetched, entity declarations refused, attribute defaults applied.
+//! 4. the DOCTYPE (`doctype`): checked, not fetched, entity declarations refused, attribute defaults applied.
 //!
 //! A document gives the same events, or the same error at the same place, however it arrives: in memory or in pieces of
 //! any size. Nothing before an error counts; the caller must throw away what the sink has gathered.
@@ -22,6 +22,7 @@ mod declaration;
 mod decode;
 mod doctype;
 mod document;
+mod duplicates;
 mod encoding;
 mod error;
 mod namespaces;
