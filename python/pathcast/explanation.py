@@ -45,7 +45,7 @@ class Explanation:
     def __str__(self) -> str:
         lines = [f"{'matches' if self.matched else 'does not match'}: {self.xpath}"]
         for path in self.paths:
-            if len(self.paths) > 1 or path.text != self.xpath:
+            if len(self.paths) > 1:
                 lines.append(f"{'holds' if path.matched else 'does not hold'}: {path.text}")
             for step in path.steps:
                 if not step.count:

@@ -69,7 +69,7 @@ class Index:
 
         >>> Index().add("s1", "//a[")
         Traceback (most recent call last):
-        pathcast.errors.XPathError: column 5 of '//a[': expected an expression, found the end
+        pathcast.errors.XPathError: column 5 of '//a[': expected a step, found the end
         """
         self._core.add(id, xpath, self._ordered if ordered is None else ordered, namespaces)
 

@@ -15,8 +15,8 @@ NAMES = ("a", "b", "c", "d")
 ATTRIBUTES = ("x", "y")
 VALUES = ("1", "2", " 3 ", "-2.5", "1e1", "", "x", "xy", "007", "10", "y", "NaN")
 LITERALS = ("'x'", "'xy'", "'1'", "'2'", "''", '"y"', "'007'", "' 3 '", "'10'", "'zz'")
-NUMBERS = ("1", "2", "3", "-2.5", "10", "7", "0", "2.0", ".5", "1e1", "-1")
-EDGES = {"1": "1", "2": "2", " 3 ": "3", "-2.5": "-2.5", "1e1": "10", "007": "7", "10": "1e1"}
+NUMBERS = ("1", "2", "3", "-2.5", "10", "7", "0", "2.0", ".5", "-1")
+EDGES = {"1": "1", "2": "2", " 3 ": "3", "-2.5": "-2.5", "1e1": "10", "007": "7", "10": "10"}
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=")
 URIS = ("urn:x", "urn:y")
 PREFIXES = {"n": "urn:x", "m": "urn:y"}
@@ -64,7 +64,10 @@ class DocumentWriter:
         if self.random.random() < 0.1:
             text = self.random.choice(("<!--c-->", "<?p x?>", "<!DOCTYPE a>")) + text
         if self.random.random() < 0.1:
-            text += self.random.choice(("<!--d-->", "<?q x?>", "\n"))
+            # From a comment behind the root element libxml2's preceding axis misses that element, unless something
+            # stands before it.
+            behind = ("<!--d-->", "<?q x?>", "\n") if text.startswith(("<!--", "<?")) else ("\n",)
+            text += self.random.choice(behind)
         if self.random.random() < 0.1:
             text = '<?xml version="1.0"?>' + text
         return Document(text, node, self.namespaced)
@@ -312,12 +315,14 @@ class ExpressionWriter:
             return "."
         if kind > 0.92:
             axis = random.choice(("child::", "descendant::", "self::", "descendant-or-self::"))
+            if self.ordered and axis in {"self::", "descendant-or-self::"}:
+                return axis + "node()"
         elif kind > 0.84 and not self.ordered:
             axis = random.choice(("following-sibling::", "preceding-sibling::", "following::", "preceding::"))
         test = self.name()
         if random.random() < 0.04:
             test = "node()" if self.ordered else random.choice(("node()", "text()", "comment()"))
-        if self.ordered and (axis in {"self::", "descendant-or-self::"} or test == "node()"):
+        if self.ordered and test == "node()":
             return axis + test
         return axis + test + self.predicates(depth)
 
@@ -398,6 +403,8 @@ class ExpressionWriter:
 
     def called(self, path: str) -> str:
         function = self.random.choice(("contains", "starts-with"))
+        if not self.ordered and self.random.random() < 0.15:
+            return f"{function}({self.random.choice(LITERALS)}, {path})"
         return f"{function}({path}, {self.random.choice(LITERALS)})"
 
 

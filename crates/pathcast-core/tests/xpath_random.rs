@@ -125,7 +125,7 @@ fn expression(random: &mut Random, size: usize, on_attribute: bool) -> Expr<'sta
     match kind {
         0 => Expr::Or(terms(random, |term| !matches!(term, Expr::Or(_)))),
         1 => Expr::And(terms(random, |term| !matches!(term, Expr::And(_)))),
-        2 => Expr::Not(Box::new(expression(random, size - 1, on_attribute))),
+        2 => Expr::Not(Box::new(expression(random, size - 1, on_attribute)), Column(1)),
         3..=5 => {
             let nodes = match random.below(4) {
                 0 => union(random, size - 1, on_attribute),

@@ -78,12 +78,14 @@ def parse(document: bytes | str) -> Tree:
     """
     encoding = "utf-8" if isinstance(document, str) else None
     data = document.encode("utf-8") if isinstance(document, str) else document
+    # XML demands that defaults declared in the document itself are added. Asking libxml2 for them also makes it
+    # look for an external subset, so it is asked only where there is something to add.
     parser = etree.XMLParser(
         encoding=encoding,
         resolve_entities=False,
         no_network=True,
         load_dtd=False,
-        attribute_defaults=False,
+        attribute_defaults=b"<!ATTLIST" in data,
         huge_tree=True,
         strip_cdata=True,
     )

@@ -58,8 +58,8 @@ class OrderedPattern:
     tests of attributes (`@x`, `.//@x`), of the node itself (`. = 'x'`, `text() = 'x'`, `.//text()`,
     `self::b`) and absolute paths, which are ordered patterns of their own. `contains` and `starts-with`
     over elements are a branch whose only candidate is the first node that the path selects. A self step
-    stands for the node it is taken from. `descendant-or-self::t` is `self::t` or `descendant::t`,
-    whichever of the two matches.
+    stands for the node it is taken from. `//self::t` is `self::t` or `descendant::t`, whichever of the two
+    matches.
 
     >>> pattern = OrderedPattern("a[b][c]", Names(None, ignore=False))
     >>> documents = "<a><b/><c/></a>", "<a><c/><b/></a>", "<a><d><b/><c/></d></a>"

@@ -143,6 +143,8 @@ class _Parser:
         self.take(")")
         if isinstance(first, str) and isinstance(second, str):
             return Test(None, f"{name}({first}, {second})")
+        if isinstance(first, Test) and second in {"''", '""'}:
+            return Test(None, "'every string has the empty one'")
         if isinstance(first, Test) and isinstance(second, str):
             return Test(first.path, f"{name}(", f", {second})", function=True)
         if isinstance(first, str) and isinstance(second, Test):
@@ -196,4 +198,6 @@ class _Parser:
             if self.peek().kind == "number" and self.peek(1).text == "]":
                 raise ValueError("ordered mode: positional predicates are not allowed")
             predicates.append(self.expression("]"))
+        if axis == "descendant-or-self" and (test != "node()" or predicates):
+            raise ValueError("ordered mode: descendant-or-self:: is not allowed")
         return Step(axis, test, tuple(predicates))

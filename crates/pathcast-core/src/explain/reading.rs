@@ -48,7 +48,7 @@ pub(super) fn parts(
             }
             all
         }
-        Expr::Not(inner) => parts(inner, scope, arena)?,
+        Expr::Not(inner, _) => parts(inner, scope, arena)?,
         Expr::Union(paths) => {
             let read = |path: &Path<'_>| parts(&Expr::Path(path.clone()), scope, arena);
             paths.iter().map(read).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect()

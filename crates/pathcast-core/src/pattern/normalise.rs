@@ -53,7 +53,7 @@ pub(crate) fn convert(
     Ok(match expression {
         Expr::Or(terms) => or(all(terms, place, scope)?),
         Expr::And(terms) => and(all(terms, place, scope)?),
-        Expr::Not(inner) => not(convert(inner, place, scope)?),
+        Expr::Not(inner, _) => not(convert(inner, place, scope)?),
         Expr::Path(path) => anchored(path, Condition::True, place, scope)?,
         Expr::Union(paths) => union(paths, &Condition::True, place, scope)?,
         Expr::Literal(text) => constant(!text.is_empty()),
@@ -270,9 +270,11 @@ fn on_first(
 ) -> Result<Condition, XPathError> {
     let single = path.steps.iter().all(|step| {
         step.axis == ast::Axis::SelfNode
-            || step.axis == ast::Axis::Attribute && matches!(step.test, ast::NodeTest::Name(..))
+            || step.axis == ast::Axis::Attribute
+                && matches!(step.test, ast::NodeTest::Name(..))
+                && !scope.ignore_namespaces
     });
-    if single && !scope.ignore_namespaces && (place == Place::Predicate || path.absolute) {
+    if single && (place == Place::Predicate || path.absolute) {
         return anchored(path, Condition::Value(test), place, scope);
     }
     let mut chain = first_steps(&path.steps, scope)?;

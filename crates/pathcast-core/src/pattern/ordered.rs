@@ -69,7 +69,7 @@ impl Node {
                 _ => self.conditions.push(convert(expression, place, scope)?),
             },
             Expr::Literal(_) | Expr::Number(_) => self.conditions.push(convert(expression, place, scope)?),
-            Expr::Or(_) | Expr::Not(_) | Expr::Union(_) => {} // refused before
+            Expr::Or(_) | Expr::Not(..) | Expr::Union(_) => {} // refused before
         }
         Ok(())
     }
@@ -139,7 +139,11 @@ impl Node {
             Some((step, rest)) if matches!(step.axis, ast::Axis::Child | ast::Axis::Descendant) => {
                 self.branch(Axis::DESCENDANT, step, rest, leaf, scope)
             }
-            // `//.` and `//@x` may be met by the node itself, so they are no branch.
+            Some((step, rest)) if says_nothing(step) => self.anywhere(rest, leaf, scope),
+            Some((step, _)) if step.axis == ast::Axis::SelfNode => {
+                Err(unsupported("self:: after // in ordered mode", step.column))
+            }
+            // `//@x` may be met by the node itself, so it is no branch.
             _ => {
                 let mut own = Node::default();
                 own.steps(chain, leaf, scope)?;
@@ -161,11 +165,13 @@ impl Node {
         own.predicates(step, scope)?;
         own.steps(rest, leaf, scope)?;
         let (test, condition) = (node_test(step, scope)?, own.condition());
-        match (axis, &test) {
-            (Axis::Down { min, exact }, NodeTest::Element(_)) => {
+        // A `node()` that leads to an element is one; a path without elements is about the node's own content.
+        let element =
+            matches!(test, NodeTest::Element(_)) || test == NodeTest::Node && rest.iter().any(names_element);
+        match axis {
+            Axis::Down { min, exact } if element => {
                 self.branches.push(Branch::Exists { min, exact, pattern: NodePattern { test, condition } });
             }
-            // The node's own text.
             _ => self.conditions.push(exists(axis, test, condition)),
         }
         Ok(())
@@ -206,16 +212,19 @@ impl Node {
 
 /// Whether a path leaves its node for an element below.
 fn selects_elements(path: &Path<'_>) -> bool {
-    path.steps.iter().any(|step| {
-        matches!(step.axis, ast::Axis::Child | ast::Axis::Descendant)
-            && matches!(
-                step.test,
-                ast::NodeTest::Any
-                    | ast::NodeTest::Name(..)
-                    | ast::NodeTest::Namespace(_)
-                    | ast::NodeTest::Node
-            )
-    })
+    path.steps.iter().any(names_element)
+}
+
+fn names_element(step: &Step<'_>) -> bool {
+    matches!(step.axis, ast::Axis::Child | ast::Axis::Descendant)
+        && matches!(step.test, ast::NodeTest::Any | ast::NodeTest::Name(..) | ast::NodeTest::Namespace(_))
+}
+
+/// Whether a step stays where it is or goes anywhere below, and says nothing more: `.` and `//`.
+fn says_nothing(step: &Step<'_>) -> bool {
+    matches!(step.axis, ast::Axis::SelfNode | ast::Axis::DescendantOrSelf)
+        && step.test == ast::NodeTest::Node
+        && step.predicates.is_empty()
 }
 
 fn has_branch(expression: &Expr<'_>) -> bool {
@@ -247,7 +256,7 @@ fn refuse_unordered(expression: &Expr<'_>) -> Result<(), XPathError> {
     };
     match expression {
         Expr::Or(terms) => Err(unsupported("'or' in ordered mode", column_of(&terms[0]))),
-        Expr::Not(inner) => Err(unsupported("not() in ordered mode", column_of(inner))),
+        Expr::Not(_, column) => Err(unsupported("not() in ordered mode", *column)),
         Expr::Union(paths) => Err(unsupported("'|' in ordered mode", paths[0].column)),
         Expr::And(terms) => terms.iter().try_for_each(refuse_unordered),
         Expr::Path(inner) => path(inner),
@@ -262,7 +271,7 @@ fn refuse_unordered(expression: &Expr<'_>) -> Result<(), XPathError> {
 fn column_of(expression: &Expr<'_>) -> ast::Column {
     match expression {
         Expr::Or(terms) | Expr::And(terms) => terms.first().map_or(ast::Column(1), column_of),
-        Expr::Not(inner) => column_of(inner),
+        Expr::Not(_, column) => *column,
         Expr::Compare(_, _, _, column) | Expr::Call(_, _, _, column) => *column,
         Expr::Union(paths) => paths.first().map_or(ast::Column(1), |path| path.column),
         Expr::Path(path) => path.column,

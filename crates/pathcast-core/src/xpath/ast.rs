@@ -21,7 +21,7 @@ pub enum Expr<'a> {
     /// Two or more terms joined by `and`, flattened.
     And(Vec<Expr<'a>>),
     /// `not(…)`.
-    Not(Box<Expr<'a>>),
+    Not(Box<Expr<'a>>, Column),
     /// `left op right`.
     Compare(Comparison, Box<Expr<'a>>, Box<Expr<'a>>, Column),
     /// `contains(…)` or `starts-with(…)`.

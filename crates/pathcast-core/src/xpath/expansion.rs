@@ -28,7 +28,7 @@ fn count(expression: &Expr<'_>, limit: usize) -> Result<(usize, usize), XPathErr
             let (times, plus) = count(term, limit)?;
             Ok((positive.saturating_mul(times), negative.saturating_add(plus)))
         })?,
-        Expr::Not(inner) => {
+        Expr::Not(inner, _) => {
             let (positive, negative) = count(inner, limit)?;
             (negative, positive)
         }

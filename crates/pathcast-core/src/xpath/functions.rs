@@ -26,7 +26,7 @@ impl<'a> Parser<'a, '_> {
         let wanted = if function.is_some() { 2 } else { 1 };
         let first = self.argument(start, name, wanted, 0)?;
         let expression = match function {
-            None => Expr::Not(Box::new(first)),
+            None => Expr::Not(Box::new(first), column),
             Some(function) => {
                 let second = self.argument(start, name, wanted, 1)?;
                 self.check_arguments(start, name, [&first, &second])?;
@@ -87,7 +87,7 @@ impl<'a> Parser<'a, '_> {
 
 /// Whether XPath gives it the type boolean.
 pub(super) fn is_boolean(expression: &Expr<'_>) -> bool {
-    matches!(expression, Expr::Or(_) | Expr::And(_) | Expr::Not(_) | Expr::Compare(..) | Expr::Call(..))
+    matches!(expression, Expr::Or(_) | Expr::And(_) | Expr::Not(..) | Expr::Compare(..) | Expr::Call(..))
 }
 
 /// Whether XPath gives it the type node-set.

@@ -41,7 +41,7 @@ fn expression(expr: &Expr<'_>, place: Place, word_follows: bool, f: &mut Formatt
     match expr {
         Expr::Or(terms) => joined(terms, " or ", Place::Or, word_follows, f),
         Expr::And(terms) => joined(terms, " and ", Place::And, word_follows, f),
-        Expr::Not(inner) => write!(f, "not({inner})"),
+        Expr::Not(inner, _) => write!(f, "not({inner})"),
         Expr::Compare(comparison, left, right, _) => {
             expression(left, Place::Comparison, false, f)?;
             write!(f, " {comparison} ")?;
