@@ -20,7 +20,7 @@ from pathcast.errors import (
     XPathError,
     XPathLimitError,
 )
-from pathcast.explanation import Explanation, ExplainedPath, ExplainedStep, explain
+from pathcast.explanation import ExplainedPath, ExplainedStep, Explanation, explain
 from pathcast.index import Index, MatchBatch, Matches, engines, matches
 from pathcast.limits import Limits
 

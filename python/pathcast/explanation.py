@@ -10,7 +10,7 @@ from pathcast.errors import printable
 from pathcast.limits import Limits
 
 if TYPE_CHECKING:
-    from pathcast.index import Document, Namespaces
+    from pathcast.types import Document, Namespaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,9 @@ def explain(
       news  1 node: /news
       item[@lang = 'de']  finds nothing
     """
-    matched, paths = _core.explain(xpath, document, limits or Limits(), namespaces, ignore_namespaces, ordered)
+    matched, paths = _core.explain(
+        xpath, document, limits or Limits(), namespaces, ignore_namespaces, ordered
+    )
     return Explanation(
         xpath,
         matched,

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from pathcast import _core
 from pathcast._core import Batch as MatchBatch
 from pathcast._core import Matches
 from pathcast.limits import Limits
+from pathcast.types import ArrowArray, ArrowStream, Document, Id, Namespaces, Subscription
 
-if TYPE_CHECKING:
-    from pathcast._core import ArrowArray, ArrowStream
-
-Id: TypeAlias = str | int
-"""What names a subscription: a string, or an integer of up to 64 bits."""
-
-Document: TypeAlias = "bytes | bytearray | memoryview | str | os.PathLike[str] | BinaryIO"
-"""XML as bytes, as text, in a file, or from a file that is open in binary mode."""
-
-Namespaces: TypeAlias = "Mapping[str, str]"
-"""Prefixes to namespace URIs; the prefix ``""`` is the namespace of element names without one."""
-
-Subscription: TypeAlias = "tuple[Id, str] | tuple[Id, str, bool | None, Namespaces | None]"
+__all__ = ["Index", "MatchBatch", "Matches", "engines", "matches"]
 
 Sequence.register(Matches)
 Sequence.register(MatchBatch)
@@ -56,8 +45,8 @@ class Index:
     ) -> None:
         """An empty set.
 
-        `engine` is one of `engines()`; `ordered` and `namespaces` hold for every subscription that does not say
-        otherwise; with `ignore_namespaces` only local names count.
+        `engine` is one of `engines()`; `ordered` and `namespaces` hold for every subscription that does not
+        say otherwise; with `ignore_namespaces` only local names count.
         """
         self._core = _core.Index(engine, limits or Limits(), namespaces, ignore_namespaces)
         self._ordered = ordered
@@ -74,10 +63,10 @@ class Index:
         self._core.add(id, xpath, self._ordered if ordered is None else ordered, namespaces)
 
     def add_many(self, subscriptions: Iterable[Subscription] | ArrowStream) -> None:
-        """Adds many subscriptions, all or, if any is refused, none: `SubscriptionErrors` then lists all bad ones.
+        """Adds many subscriptions, all or none: if any is refused, `SubscriptionErrors` lists all bad ones.
 
-        Takes pairs ``(id, xpath)``, rows ``(id, xpath, ordered, namespaces)``, or an Arrow table with the columns
-        `id` and `xpath` and perhaps `ordered` and `namespaces`.
+        Takes pairs ``(id, xpath)``, rows ``(id, xpath, ordered, namespaces)``, or an Arrow table with the
+        columns `id` and `xpath` and perhaps `ordered` and `namespaces`.
 
         >>> index = Index()
         >>> index.add_many([(1, "/a/b"), (2, "//b[@x > 3]")])
@@ -103,11 +92,13 @@ class Index:
         """
         return self._core.match(document)
 
-    def match_many(self, documents: Iterable[Document] | ArrowArray | ArrowStream, threads: int = 1) -> MatchBatch:
+    def match_many(
+        self, documents: Iterable[Document] | ArrowArray | ArrowStream, threads: int = 1
+    ) -> MatchBatch:
         """One result for each document, in order; a bad document yields a `DocumentError` in its place.
 
-        A result is a light sequence that builds no id until asked. An Arrow array (`pyarrow`, `polars`, `pandas`) is
-        read in place.
+        A result is a light sequence that builds no id until asked. An Arrow array (of `pyarrow`, `polars` or
+        another library) is read in place.
 
         >>> index = Index()
         >>> index.add("s1", "/a/b")

@@ -19,7 +19,6 @@ from random import Random
 
 import pathcast
 from pathcast import reference
-
 from tests.property.generate import Batch, Document, Subscription, draw_batch
 
 DOCUMENTS = 5

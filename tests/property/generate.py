@@ -64,8 +64,8 @@ class DocumentWriter:
         if self.random.random() < 0.1:
             text = self.random.choice(("<!--c-->", "<?p x?>", "<!DOCTYPE a>")) + text
         if self.random.random() < 0.1:
-            # From a comment behind the root element libxml2's preceding axis misses that element, unless something
-            # stands before it.
+            # From a comment behind the root element libxml2's preceding axis misses that element, unless
+            # something stands before it.
             behind = ("<!--d-->", "<?q x?>", "\n") if text.startswith(("<!--", "<?")) else ("\n",)
             text += self.random.choice(behind)
         if self.random.random() < 0.1:

@@ -9,9 +9,9 @@ import pytest
 pytest.importorskip("pathcast._core")
 pytest.importorskip("lxml")
 
-import pathcast
 from hypothesis import HealthCheck, given, settings
 
+import pathcast
 from tests.property import agreement
 from tests.property.generate import Batch
 from tests.property.strategies import batches

@@ -11,7 +11,6 @@ import pytest
 pytest.importorskip("pathcast._core")
 pytest.importorskip("lxml")
 
-import pathcast
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -24,8 +23,9 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from pathcast import reference
 
+import pathcast
+from pathcast import reference
 from tests.property.generate import Subscription, draw_document
 from tests.property.strategies import subscriptions
 

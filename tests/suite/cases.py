@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import base64
-import tomllib
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 TESTDATA = Path(__file__).parents[2] / "testdata"
 

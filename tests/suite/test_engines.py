@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("pathcast._core")
 
 import pathcast
-
+from pathcast.types import Document
 from tests.suite.cases import (
     Case,
     RefusedDocument,
@@ -47,7 +47,7 @@ class OneByteAtATime(io.RawIOBase):
         return len(piece)
 
 
-def arrivals(document: bytes) -> Iterator[tuple[str, object]]:
+def arrivals(document: bytes) -> Iterator[tuple[str, Document]]:
     """The same document in one piece, as text, and byte by byte."""
     yield "bytes", document
     yield "one byte a read", OneByteAtATime(document)

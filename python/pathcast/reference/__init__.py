@@ -31,9 +31,9 @@ from typing import Any, TypeAlias
 
 from lxml import etree
 
-from .names import Names, Question
-from .ordered import OrderedPattern
-from .tokens import anywhere, text_of, tokenise
+from pathcast.reference.names import Names, Question
+from pathcast.reference.ordered import OrderedPattern
+from pathcast.reference.tokens import anywhere, text_of, tokenise
 
 __all__ = ["Expression", "matches", "parse"]
 
@@ -78,8 +78,8 @@ def parse(document: bytes | str) -> Tree:
     """
     encoding = "utf-8" if isinstance(document, str) else None
     data = document.encode("utf-8") if isinstance(document, str) else document
-    # XML demands that defaults declared in the document itself are added. Asking libxml2 for them also makes it
-    # look for an external subset, so it is asked only where there is something to add.
+    # XML demands that defaults declared in the document itself are added. Asking libxml2 for them also makes
+    # it look for an external subset, so it is asked only where there is something to add.
     parser = etree.XMLParser(
         encoding=encoding,
         resolve_entities=False,
@@ -93,7 +93,7 @@ def parse(document: bytes | str) -> Tree:
         tree = etree.fromstring(data, parser).getroottree()
     except etree.XMLSyntaxError as error:
         raise ValueError(f"{error.msg}") from None
-    subset = tree.docinfo.internalDTD
+    subset: Any = tree.docinfo.internalDTD
     if subset is not None and any(True for _ in subset.iterentities()):
         raise ValueError("the document declares entities")
     if any(True for _ in tree.iter(etree.Entity)):

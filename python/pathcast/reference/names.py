@@ -9,7 +9,7 @@ from typing import Any
 
 from lxml import etree
 
-from .tokens import Token, tokenise
+from pathcast.reference.tokens import Token, tokenise
 
 
 class Question:

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 from lxml import etree
 
-from .names import Names, Question
-from .ordered_syntax import ANY_NODE, Conjunction, Path, Step, Term, Test, parse_ordered
+from pathcast.reference.names import Names, Question
+from pathcast.reference.ordered_syntax import ANY_NODE, Conjunction, Path, Step, Term, Test, parse_ordered
 
 Tree: TypeAlias = Any
 Element: TypeAlias = Any

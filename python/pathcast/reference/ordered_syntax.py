@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from .tokens import Token, anywhere, tokenise
+from pathcast.reference.tokens import Token, anywhere, tokenise
 
 
 def parse_ordered(xpath: str) -> Term:
