@@ -6,12 +6,24 @@ from pathcast.errors import DocumentError
 from pathcast.limits import Limits
 from pathcast.types import ArrowArray, ArrowStream, Document, Id, Subscription
 
-__all__ = ["Batch", "Index", "Matches", "__version__", "canonical", "engines", "explain"]
+__all__ = [
+    "Batch",
+    "Index",
+    "Matches",
+    "__version__",
+    "bare_elements",
+    "canonical",
+    "engines",
+    "explain",
+    "strict_elements",
+]
 
 __version__: str
 
 def engines() -> list[str]: ...
 def canonical(xpath: str) -> str: ...
+def bare_elements(documents: list[bytes]) -> int: ...
+def strict_elements(documents: list[bytes]) -> int: ...
 def explain(
     xpath: str,
     document: Document,

@@ -9,7 +9,6 @@ use std::sync::RwLock;
 use pathcast_core::index::{Document, Index as Core, Settings};
 use pathcast_core::limits::Limits;
 use pathcast_core::reader::{DocumentError, DocumentErrorKind};
-use pathcast_core::xpath::XPathError;
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -21,7 +20,7 @@ use crate::errors::{
     document_exception, format_exception, poisoned, raise, subscription_errors, xpath_exception,
 };
 use crate::matches::{Batch, Matches};
-use crate::subscriptions::{Row, id_from_python, id_to_python, namespaces_from_python, rows};
+use crate::subscriptions::{id_from_python, id_to_python, namespaces_from_python, rows};
 
 /// How many documents of an iterable are held at once.
 const BLOCK: usize = 256;
@@ -84,14 +83,14 @@ impl Index {
 
     /// Adds all or, if any expression is refused, nothing.
     fn add_many(&self, py: Python<'_>, subscriptions: &Bound<'_, PyAny>, ordered: bool) -> PyResult<()> {
-        let rows = rows(subscriptions)?;
-        let failures = self.write(py, |core| register(core, &rows, ordered))?;
-        if failures.is_empty() {
-            return Ok(());
-        }
-        let failures: PyResult<Vec<_>> = failures
+        let rows = rows(subscriptions, ordered)?;
+        let Err(refused) = self.write(py, |core| core.add_all(&rows))? else { return Ok(()) };
+        let failures: PyResult<Vec<_>> = refused
             .iter()
-            .map(|(row, error)| Ok((id_to_python(py, &row.id)?, xpath_exception(py, error, &row.xpath)?)))
+            .map(|(at, error)| {
+                let row = &rows[*at];
+                Ok((id_to_python(py, &row.id)?, xpath_exception(py, error, &row.xpath)?))
+            })
             .collect();
         Err(subscription_errors(py, failures?))
     }
@@ -240,24 +239,6 @@ impl Index {
 fn missing() -> DocumentError {
     let reason = "there is no document (null)".to_owned();
     DocumentError { kind: DocumentErrorKind::Malformed, reason, line: 0, column: 0 }
-}
-
-/// Checks all, then adds all; the failures.
-fn register<'r>(core: &mut Core, rows: &'r [Row], ordered: bool) -> Vec<(&'r Row, XPathError)> {
-    let failures: Vec<_> = rows
-        .iter()
-        .filter_map(|row| {
-            let checked = core.check(&row.xpath, row.ordered.unwrap_or(ordered), &row.namespaces);
-            checked.err().map(|error| (row, error))
-        })
-        .collect();
-    if failures.is_empty() {
-        for row in rows {
-            // Checked above.
-            let _ = core.add(row.id.clone(), &row.xpath, row.ordered.unwrap_or(ordered), &row.namespaces);
-        }
-    }
-    failures
 }
 
 pub(crate) fn limits_from_python(limits: &Bound<'_, PyAny>) -> PyResult<Limits> {

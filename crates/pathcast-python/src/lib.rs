@@ -8,6 +8,7 @@ mod explain;
 mod index;
 mod matches;
 mod subscriptions;
+mod yardstick;
 
 /// The names of the engines.
 #[pyfunction]
@@ -22,6 +23,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(engines, module)?)?;
     module.add_function(wrap_pyfunction!(explain::explain, module)?)?;
     module.add_function(wrap_pyfunction!(explain::canonical, module)?)?;
+    module.add_function(wrap_pyfunction!(yardstick::bare_elements, module)?)?;
+    module.add_function(wrap_pyfunction!(yardstick::strict_elements, module)?)?;
     module.add_class::<index::Index>()?;
     module.add_class::<matches::Matches>()?;
     module.add_class::<matches::Batch>()

@@ -3,19 +3,11 @@
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch};
 use arrow_schema::DataType;
-use pathcast_core::index::{Id, Namespaces};
+use pathcast_core::index::{Id, Namespaces, Subscription};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyString};
 use pyo3_arrow::PyTable;
-
-/// A subscription that no longer needs the interpreter.
-pub(crate) struct Row {
-    pub(crate) id: Id,
-    pub(crate) xpath: String,
-    pub(crate) ordered: Option<bool>,
-    pub(crate) namespaces: Namespaces,
-}
 
 pub(crate) fn id_from_python(id: &Bound<'_, PyAny>) -> PyResult<Id> {
     if let Ok(text) = id.cast::<PyString>() {
@@ -56,19 +48,19 @@ pub(crate) fn namespaces_from_python(namespaces: Option<&Bound<'_, PyAny>>) -> P
 }
 
 /// Reads pairs `(id, xpath)` or rows `(id, xpath, ordered, namespaces)`, or an Arrow table with such columns.
-pub(crate) fn rows(subscriptions: &Bound<'_, PyAny>) -> PyResult<Vec<Row>> {
+pub(crate) fn rows(subscriptions: &Bound<'_, PyAny>, ordered: bool) -> PyResult<Vec<Subscription>> {
     if subscriptions.hasattr("__arrow_c_stream__")? {
         let (batches, _) = subscriptions.extract::<PyTable>()?.into_inner();
         let mut all = Vec::with_capacity(batches.iter().map(RecordBatch::num_rows).sum());
         for batch in &batches {
-            arrow_rows(batch, &mut all)?;
+            arrow_rows(batch, ordered, &mut all)?;
         }
         return Ok(all);
     }
-    subscriptions.try_iter()?.map(|row| python_row(&row?)).collect()
+    subscriptions.try_iter()?.map(|row| python_row(&row?, ordered)).collect()
 }
 
-fn python_row(row: &Bound<'_, PyAny>) -> PyResult<Row> {
+fn python_row(row: &Bound<'_, PyAny>, ordered: bool) -> PyResult<Subscription> {
     let wrong =
         || PyTypeError::new_err("a subscription is a pair (id, xpath) or (id, xpath, ordered, namespaces)");
     let length = row.len().map_err(|_| wrong())?;
@@ -76,15 +68,16 @@ fn python_row(row: &Bound<'_, PyAny>) -> PyResult<Row> {
         return Err(wrong());
     }
     let item = |at: usize| row.get_item(at);
-    Ok(Row {
+    let own: Option<bool> = if length > 2 { item(2)?.extract()? } else { None };
+    Ok(Subscription {
         id: id_from_python(&item(0)?)?,
         xpath: item(1)?.extract()?,
-        ordered: if length > 2 { item(2)?.extract()? } else { None },
+        ordered: own.unwrap_or(ordered),
         namespaces: namespaces_from_python(if length > 3 { Some(item(3)?) } else { None }.as_ref())?,
     })
 }
 
-fn arrow_rows(batch: &RecordBatch, all: &mut Vec<Row>) -> PyResult<()> {
+fn arrow_rows(batch: &RecordBatch, default: bool, all: &mut Vec<Subscription>) -> PyResult<()> {
     let column = |name: &str| batch.column_by_name(name);
     let needed = |name: &str| {
         column(name).ok_or_else(|| PyValueError::new_err(format!("the table has no column '{name}'")))
@@ -99,10 +92,13 @@ fn arrow_rows(batch: &RecordBatch, all: &mut Vec<Row>) -> PyResult<()> {
     let namespaces = column("namespaces").map(namespace_maps).transpose()?;
     for at in 0..batch.num_rows() {
         let missing = |name: &str| PyValueError::new_err(format!("row {at} of the table has no {name}"));
-        all.push(Row {
+        all.push(Subscription {
             id: ids.get(at).ok_or_else(|| missing("id"))?,
             xpath: xpaths.get(at).ok_or_else(|| missing("xpath"))?.to_owned(),
-            ordered: ordered.as_ref().filter(|array| array.is_valid(at)).map(|array| array.value(at)),
+            ordered: ordered
+                .as_ref()
+                .filter(|array| array.is_valid(at))
+                .map_or(default, |array| array.value(at)),
             namespaces: namespaces.as_ref().map_or_else(Vec::new, |maps| maps[at].clone()),
         });
     }

@@ -8,7 +8,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use super::{Expression, Id, Index, Settings};
+use super::{Expression, Id, Index, NormalForm, Settings};
 use crate::limits::Limits;
 use crate::pattern::{
     Condition, DecodeError, LinearPath, decode_condition, decode_number, decode_text, encode_condition,
@@ -172,15 +172,15 @@ impl Index {
     fn decode_expressions(&mut self, bytes: &mut &[u8]) -> Result<(), IndexFormatError> {
         let names = self.names.len();
         let count = decode_number(bytes)?;
-        let mut conditions = Vec::new();
+        let mut forms = Vec::new();
         for _ in 0..count {
-            conditions.push(match take::<1>(bytes)? {
+            forms.push(NormalForm::new(match take::<1>(bytes)? {
                 [0] => LinearPath::decode(bytes, names)?.to_condition(),
                 [1] => decode_condition(bytes, names)?,
                 [2] => Condition::False,
                 [3] => Condition::True,
                 _ => return Err(IndexFormatError::Damaged("an unknown kind of expression")),
-            });
+            }));
         }
         for _ in 0..decode_number(bytes)? {
             let id = match take::<1>(bytes)? {
@@ -189,8 +189,8 @@ impl Index {
                 _ => return Err(IndexFormatError::Damaged("an unknown kind of id")),
             };
             let number = usize::try_from(decode_number(bytes)?).unwrap_or(usize::MAX);
-            let condition = conditions.get(number).ok_or(IndexFormatError::Damaged("no such expression"))?;
-            self.subscribe(id, condition);
+            let form = forms.get(number).ok_or(IndexFormatError::Damaged("no such expression"))?;
+            self.subscribe(id, form);
         }
         Ok(())
     }

@@ -26,7 +26,7 @@ use crate::engine::yfilter::YFilter;
 use crate::engine::{Engine, PathId};
 use crate::limits::Limits;
 use crate::names::Names;
-use crate::pattern::{Condition, Scope, Trigger, as_linear, normalise, trigger};
+use crate::pattern::{Condition, LinearPath, Scope, Trigger, as_linear, normalise, trigger};
 use crate::twig::{Arena, ConditionId};
 use crate::xpath::{self, XPathError};
 use paths::Paths;
@@ -47,6 +47,33 @@ pub struct Settings {
     pub namespaces: Namespaces,
     /// Whether only local names count.
     pub ignore_namespaces: bool,
+}
+
+/// A subscription to be added.
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Subscription {
+    pub id: Id,
+    pub xpath: String,
+    pub ordered: bool,
+    pub namespaces: Namespaces,
+}
+
+/// An expression in normal form, as small as it gets: most are linear paths.
+enum NormalForm {
+    /// A linear path as bytes.
+    Linear(Box<[u8]>),
+    /// Anything else.
+    Other(Condition),
+}
+
+impl NormalForm {
+    fn new(condition: Condition) -> Self {
+        match as_linear(&condition) {
+            Some(path) => Self::Linear(path.to_bytes()),
+            None => Self::Other(condition),
+        }
+    }
 }
 
 /// How a distinct expression is matched.
@@ -158,8 +185,30 @@ impl Index {
         ordered: bool,
         namespaces: &Namespaces,
     ) -> Result<(), XPathError> {
-        let condition = self.normal_form(xpath, ordered, namespaces)?;
-        self.subscribe(id, &condition);
+        let form = self.normal_form(xpath, ordered, namespaces)?;
+        self.subscribe(id, &form);
+        Ok(())
+    }
+
+    /// Adds many subscriptions, all or none.
+    ///
+    /// # Errors
+    /// All that are refused, by their number in the order given; nothing has changed.
+    pub fn add_all(&mut self, subscriptions: &[Subscription]) -> Result<(), Vec<(usize, XPathError)>> {
+        let mut forms = Vec::with_capacity(subscriptions.len());
+        let mut refused = Vec::new();
+        for (at, each) in subscriptions.iter().enumerate() {
+            match self.normal_form(&each.xpath, each.ordered, &each.namespaces) {
+                Ok(form) => forms.push(form),
+                Err(error) => refused.push((at, error)),
+            }
+        }
+        if !refused.is_empty() {
+            return Err(refused);
+        }
+        for (each, form) in subscriptions.iter().zip(&forms) {
+            self.subscribe(each.id.clone(), form);
+        }
         Ok(())
     }
 
@@ -176,18 +225,18 @@ impl Index {
         xpath: &str,
         ordered: bool,
         namespaces: &Namespaces,
-    ) -> Result<Condition, XPathError> {
+    ) -> Result<NormalForm, XPathError> {
         let expression = xpath::parse(xpath, &self.settings.limits)?;
         let mut scope = Scope {
             names: &mut self.names,
             namespaces: &[namespaces, &self.settings.namespaces],
             ignore_namespaces: self.settings.ignore_namespaces,
         };
-        normalise(&expression, ordered, &mut scope)
+        Ok(NormalForm::new(normalise(&expression, ordered, &mut scope)?))
     }
 
-    fn subscribe(&mut self, id: Id, condition: &Condition) {
-        let expression = self.intern(condition);
+    fn subscribe(&mut self, id: Id, form: &NormalForm) {
+        let expression = self.intern(form);
         let roster = Arc::make_mut(&mut self.roster);
         roster.reserve(expression);
         let known = self.ids.find(hash(&id), |&slot| roster.get(slot).id == id).copied();
@@ -230,42 +279,47 @@ impl Index {
         self.roster = Arc::new(fresh);
     }
 
-    /// The distinct expression of a condition; a new one is made known to whoever matches it.
-    fn intern(&mut self, condition: &Condition) -> ExpressionId {
-        if let Condition::True | Condition::False = condition {
-            let constant = *condition == Condition::True;
-            return match self.constants[usize::from(constant)] {
-                Some(known) => known,
-                None => {
-                    let fresh = self.place(Expression::Constant(constant));
-                    self.constants[usize::from(constant)] = Some(fresh);
-                    fresh
+    /// The distinct expression of a normal form; a new one is made known to whoever matches it.
+    fn intern(&mut self, form: &NormalForm) -> ExpressionId {
+        match form {
+            NormalForm::Linear(key) => {
+                let path = self.paths.intern(key, &mut self.engine);
+                if let Some(known) = self.paths.expression(path) {
+                    self.paths.release_user(path);
+                    return known;
                 }
-            };
-        }
-        if let Some(linear) = as_linear(condition) {
-            let path = self.paths.intern(&linear, &mut self.engine);
-            if let Some(known) = self.paths.expression(path) {
-                self.paths.release_user(path);
-                return known;
+                let fresh = self.place(Expression::Linear(path));
+                self.paths.set_expression(path, fresh);
+                fresh
             }
-            let fresh = self.place(Expression::Linear(path));
-            self.paths.set_expression(path, fresh);
-            return fresh;
+            NormalForm::Other(Condition::True) => self.constant(true),
+            NormalForm::Other(Condition::False) => self.constant(false),
+            NormalForm::Other(condition) => {
+                let shared = self.arena.intern(condition);
+                if let Some(&known) = self.twigs.get(&shared) {
+                    self.arena.release(shared);
+                    return known;
+                }
+                self.place_twig(condition, shared)
+            }
         }
-        let shared = self.arena.intern(condition);
-        if let Some(&known) = self.twigs.get(&shared) {
-            self.arena.release(shared);
+    }
+
+    fn constant(&mut self, value: bool) -> ExpressionId {
+        if let Some(known) = self.constants[usize::from(value)] {
             return known;
         }
-        self.place_twig(condition, shared)
+        let fresh = self.place(Expression::Constant(value));
+        self.constants[usize::from(value)] = Some(fresh);
+        fresh
     }
 
     fn place_twig(&mut self, condition: &Condition, shared: ConditionId) -> ExpressionId {
         let (triggers, always) = match trigger(condition) {
             Trigger::Always => (Vec::new(), true),
             Trigger::AnyOf(paths) => {
-                (paths.iter().map(|path| self.paths.intern(path, &mut self.engine)).collect(), false)
+                let mut intern = |path: &LinearPath| self.paths.intern(&path.to_bytes(), &mut self.engine);
+                (paths.iter().map(&mut intern).collect(), false)
             }
         };
         let text = condition.looks_at_text();

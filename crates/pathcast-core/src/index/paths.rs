@@ -27,7 +27,6 @@ pub(super) struct Paths {
     index: HashTable<u32>,
     free: Vec<u32>,
     waiting: FxHashMap<PathId, Vec<ExpressionId>>,
-    key: Vec<u8>,
 }
 
 impl Paths {
@@ -60,17 +59,15 @@ impl Paths {
         self.waiting.entry(path).or_default().push(expression);
     }
 
-    /// The number of a path, with one more user; a new one goes to the engine.
-    pub(super) fn intern(&mut self, path: &LinearPath, engine: &mut impl Engine) -> PathId {
-        self.key.clear();
-        path.encode(&mut self.key);
-        let key = hash(&self.key);
+    /// The number of a path given as bytes, with one more user; a new one goes to the engine.
+    pub(super) fn intern(&mut self, key: &[u8], engine: &mut impl Engine) -> PathId {
+        let place = hash(key);
         let entries = &mut self.entries;
-        if let Some(&id) = self.index.find(key, |&id| *entries[id as usize].key == *self.key) {
+        if let Some(&id) = self.index.find(place, |&id| *entries[id as usize].key == *key) {
             entries[id as usize].users += 1;
             return PathId(id);
         }
-        let entry = Entry { key: self.key.as_slice().into(), expression: NONE, users: 1 };
+        let entry = Entry { key: key.into(), expression: NONE, users: 1 };
         let id = match self.free.pop() {
             Some(id) => {
                 entries[id as usize] = entry;
@@ -81,8 +78,10 @@ impl Paths {
                 (entries.len() - 1) as u32
             }
         };
-        self.index.insert_unique(key, id, |&id| hash(&entries[id as usize].key));
-        engine.insert(path, PathId(id));
+        self.index.insert_unique(place, id, |&id| hash(&entries[id as usize].key));
+        if let Ok(path) = LinearPath::decode(&mut &*key, usize::MAX) {
+            engine.insert(&path, PathId(id));
+        }
         PathId(id)
     }
 

@@ -67,7 +67,13 @@ impl LinearPath {
     }
 
     /// The path as bytes; equal paths have equal bytes.
-    pub fn encode(&self, out: &mut Vec<u8>) {
+    pub fn to_bytes(&self) -> Box<[u8]> {
+        let mut bytes = Vec::with_capacity(4 * self.steps.len() + 8);
+        self.encode(&mut bytes);
+        bytes.into()
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
         encode_number(self.steps.len() as u64, out);
         for step in &self.steps {
             encode_gap(step.min, step.exact, step.name, out);

@@ -33,6 +33,7 @@ mod source;
 #[cfg(test)]
 mod splits;
 mod tokens;
+mod yardstick;
 
 use std::io::Read;
 
@@ -47,6 +48,7 @@ use source::{Buffers, Sizes, Source};
 
 pub use error::{DocumentError, DocumentErrorKind};
 pub use sink::{Attribute, Sink, StartTag, UriId};
+pub use yardstick::{bare_elements, strict_elements};
 
 /// Reads documents one after another; buffers are kept in between.
 pub struct Reader {
