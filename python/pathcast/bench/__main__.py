@@ -1,0 +1,87 @@
+"""``python -m pathcast.bench``: runs the experiments, prints tables, keeps the figures with the machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Callable, Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+import pathcast
+from pathcast.bench import foundation
+from pathcast.bench.foundation import Row
+from pathcast.bench.workloads import Workload, yfilter_benchmark
+
+EXPERIMENTS: dict[str, Callable[[Workload], Iterator[Row]]] = {
+    "reader": foundation.reader,
+    "registration": foundation.registration,
+    "yfilter": foundation.engine,
+}
+
+
+def main(
+    experiments: Annotated[
+        list[str] | None,
+        typer.Argument(help=f"Which to run: {', '.join(EXPERIMENTS)}. All of them if none is named."),
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The folder for the figures as JSON.")
+    ] = Path("benchmarks/results"),
+) -> None:
+    """Run the experiments side by side; a wrong answer ends the run with an error."""
+    unknown = set(experiments or ()) - set(EXPERIMENTS)
+    if unknown:
+        raise typer.BadParameter(
+            f"there is no {', '.join(sorted(unknown))}; there are {', '.join(EXPERIMENTS)}"
+        )
+    console = Console()
+    workload = yfilter_benchmark()
+    console.print(
+        f"{workload.name}: {len(workload.documents)} documents, {workload.megabytes:.1f} MB;"
+        " every figure is the best of several rounds taken in turn"
+    )
+    kept: list[dict[str, Any]] = []
+    for name in experiments or EXPERIMENTS:
+        table: Table | None = None
+        for row in EXPERIMENTS[name](workload):
+            if table is None:
+                title = (EXPERIMENTS[name].__doc__ or "").strip()
+                table = Table(name, *row.values, title=title, title_justify="left")
+            table.add_row(
+                row.subject,
+                *(f"{value:,.2f}" if value < 100 else f"{value:,.0f}" for value in row.values.values()),
+            )
+            kept.append({"experiment": name, "subject": row.subject, **row.values})
+        if table is not None:
+            console.print(table)
+    output.mkdir(parents=True, exist_ok=True)
+    path = output / "latest.json"
+    path.write_text(json.dumps({**machine(), "workload": workload.name, "rows": kept}, indent=1) + "\n")
+    console.print(f"kept in {path}")
+
+
+def machine() -> dict[str, Any]:
+    """What the figures were taken on."""
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
+    )
+    return {
+        "pathcast": pathcast.__version__,
+        "commit": commit.stdout.strip() or None,
+        "when": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": os.cpu_count(),
+    }
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,111 @@
+"""The foundation: the strict reader and `yfilter` beside the bare reader, and registration."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pathcast import _core
+from pathcast.bench.answers import check
+from pathcast.bench.measure import best_times
+from pathcast.bench.workloads import Workload, corpus
+from pathcast.index import Index
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a table."""
+
+    experiment: str
+    subject: str
+    values: dict[str, float]
+
+
+def reader(workload: Workload) -> Iterator[Row]:
+    """How fast the strict reader is as a share of a bare quick-xml loop over the same bytes."""
+    sets = {workload.name: workload.documents}
+    folder = corpus()
+    if folder is not None:
+        for name in ("blast", "xmark"):
+            files = [path.read_bytes() for path in sorted((folder / name).glob("*.xml"))]
+            sets[name] = [document for document in files if _is_sound(document)]
+    for name, documents in sets.items():
+        if _core.bare_elements(documents) != _core.strict_elements(documents):
+            raise AssertionError(f"the two readers count different elements in {name}")
+        times = best_times(
+            {
+                "bare": lambda documents=documents: _core.bare_elements(documents),  # type: ignore[misc]
+                "strict": lambda documents=documents: _core.strict_elements(documents),  # type: ignore[misc]
+            }
+        )
+        size = sum(map(len, documents)) / 1e6
+        yield Row(
+            "reader",
+            name,
+            {
+                "bare MB/s": size / times["bare"],
+                "strict MB/s": size / times["strict"],
+                "strict / bare": times["bare"] / times["strict"],
+            },
+        )
+
+
+def _is_sound(document: bytes) -> bool:
+    try:
+        return _core.strict_elements([document]) > 0
+    except ValueError:
+        return False
+
+
+def registration(workload: Workload) -> Iterator[Row]:
+    """Subscriptions registered per second, and bytes per distinct expression."""
+    for name, queries in workload.queries.items():
+        rows = list(enumerate(queries))
+        fastest = float("inf")
+        for _ in range(3):
+            index = Index()
+            start = time.perf_counter()
+            index.add_many(rows)
+            fastest = min(fastest, time.perf_counter() - start)
+        stats = index.stats()
+        yield Row(
+            "registration",
+            name,
+            {
+                "subscriptions": stats["subscriptions"],
+                "distinct": stats["distinct"],
+                "per second": len(rows) / fastest,
+                "bytes / distinct": stats["memory_bytes"] / stats["distinct"],
+                "bytes / subscription": stats["memory_bytes"] / stats["subscriptions"],
+            },
+        )
+
+
+def engine(workload: Workload, name: str = "yfilter") -> Iterator[Row]:
+    """The engine's time as a multiple of the bare reader's, as the number of queries grows."""
+    for queries_name, queries in workload.queries.items():
+        sizes = [size for size in (1_000, 10_000) if size < len(queries)] if "d" in queries_name else []
+        for size in [*sizes, len(queries)]:
+            index = Index(name)
+            index.add_many(list(enumerate(queries[:size])))
+            checked = check(index, queries[:size], workload.documents)
+            times = best_times(
+                {
+                    "bare": lambda: _core.bare_elements(workload.documents),
+                    name: lambda index=index: index.match_many(workload.documents),  # type: ignore[misc]
+                },
+                rounds=5,
+            )
+            matches = sum(map(len, index.match_many(workload.documents)))  # type: ignore[arg-type]
+            yield Row(
+                name,
+                f"{queries_name}: {size:,}",
+                {
+                    "distinct": index.stats()["distinct"],
+                    "matches / document": matches / len(workload.documents),
+                    "µs / document": times[name] / len(workload.documents) * 1e6,
+                    "× bare reader": times[name] / times["bare"],
+                    "pairs checked": checked,
+                },
+            )
