@@ -70,8 +70,8 @@ def explain(
 
     >>> print(explain("/news/item[@lang='de']/title", "<news><item lang='en'><title/></item></news>"))
     does not match: /news/item[@lang='de']/title
-      news  1 node: /news
-      item[@lang = 'de']  finds nothing
+      /news  1 node: /news
+      /item[@lang = 'de']  finds nothing
     """
     matched, paths = _core.explain(
         xpath, document, limits or Limits(), namespaces, ignore_namespaces, ordered

@@ -40,8 +40,11 @@ impl<'a> Follower<'a> {
                 }
                 Reach::Attribute { found, with_leaf } => {
                     nodes = self.evaluator.filter(*found, nodes);
-                    at_attribute = Some((step.text.clone(), *with_leaf));
+                    at_attribute = Some((step.text.trim_start_matches('/').to_owned(), *with_leaf));
                 }
+            }
+            if step.slashes {
+                continue;
             }
             let attribute = at_attribute.as_ref().map(|(text, _)| text.as_str());
             steps.push(self.step(step.text.clone(), &nodes, attribute));

@@ -20,6 +20,8 @@ pub(super) struct Reading {
 
 pub(super) struct ReadStep {
     pub(super) text: String,
+    /// Whether it is the `//` before another step, which is no step to the person who wrote it.
+    pub(super) slashes: bool,
     pub(super) reach: Reach,
     /// All predicates together.
     pub(super) condition: ConditionId,
@@ -82,7 +84,8 @@ fn read(
 ) -> Result<Reading, XPathError> {
     let verdict = crate::pattern::normalise(whole, false, scope)?;
     let mut steps = Vec::new();
-    for step in &path.steps {
+    let mut slashes = !path.absolute;
+    for (at, step) in path.steps.iter().enumerate() {
         let predicates: Result<Vec<_>, _> =
             step.predicates.iter().map(|each| convert(each, Place::Predicate, scope)).collect();
         let predicates = and(predicates?);
@@ -94,7 +97,13 @@ fn read(
         } else {
             Reach::Node(direction(step.axis), node_test(step, scope)?)
         };
-        steps.push(ReadStep { text: step.to_string(), reach, condition: arena.intern(&predicates) });
+        let leads_on = step.axis == ast::Axis::DescendantOrSelf
+            && step.test == ast::NodeTest::Node
+            && step.predicates.is_empty()
+            && at + 1 < path.steps.len();
+        let text = format!("{}{step}", if slashes { "//" } else { "/" });
+        steps.push(ReadStep { text, slashes: leads_on, reach, condition: arena.intern(&predicates) });
+        slashes = leads_on;
     }
     Ok(Reading {
         text: whole.to_string(),
