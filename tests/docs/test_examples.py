@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 import pathcast
 
@@ -22,10 +23,10 @@ OPTIONAL = {"pyarrow", "lxml"}  # a module in the room of an optional dependency
 MODULES = ["pathcast", *(found.name for found in pkgutil.walk_packages(pathcast.__path__, "pathcast."))]
 
 
-def blocks(language: str) -> Sequence[object]:
+def blocks(language: str, pages: Sequence[Path] = PAGES) -> Sequence[ParameterSet]:
     """Every fenced block of this language, named by its page and line."""
     found = []
-    for page in PAGES:
+    for page in pages:
         text = page.read_text(encoding="utf-8")
         for block in re.finditer(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
             line = text.count("\n", 0, block.start()) + 2
@@ -33,9 +34,9 @@ def blocks(language: str) -> Sequence[object]:
     return found
 
 
-def run_doctest(test: doctest.DocTest) -> None:
+def run_doctest(test: doctest.DocTest, *, clear_globs: bool = True) -> None:
     said: list[str] = []
-    doctest.DocTestRunner().run(test, out=said.append)
+    doctest.DocTestRunner().run(test, out=said.append, clear_globs=clear_globs)
     assert not said, "".join(said)
 
 
@@ -51,13 +52,22 @@ def test_docstrings(name: str) -> None:
         run_doctest(test)
 
 
-@pytest.mark.parametrize("block", blocks("python"))
-def test_python_blocks(block: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    if ">>>" in block:
-        run_doctest(doctest.DocTestParser().get_doctest(block, {}, "block", None, 0))
-    else:
-        exec(compile(block, "block", "exec"), {})
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_python_blocks(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The blocks of a page run in order and share their names, in a folder of their own."""
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for parameters in blocks("python", [page]):
+        block, place = str(parameters.values[0]), str(parameters.id)
+        if "import pyarrow" in block:
+            pytest.importorskip("pyarrow")
+        if ">>>" in block:
+            test = doctest.DocTestParser().get_doctest(block, names, place, None, 0)
+            run_doctest(test, clear_globs=False)
+            names = test.globs
+        else:
+            exec(compile(block, place, "exec"), names)
 
 
 @pytest.mark.parametrize("block", blocks("console"))
