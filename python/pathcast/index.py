@@ -42,14 +42,18 @@ class Index:
         ordered: bool = False,
         namespaces: Namespaces | None = None,
         ignore_namespaces: bool = False,
+        cache_bytes: int = 64 << 20,
     ) -> None:
         """An empty set.
 
         `engine` is one of `engines()`; `ordered` and `namespaces` hold for every subscription that does not
-        say otherwise; with `ignore_namespaces` only local names count.
+        say otherwise; with `ignore_namespaces` only local names count; `cache_bytes` bounds what the engine keeps
+        from one document to the next, for each thread.
         """
-        self._core = _core.Index(engine, limits or Limits(), namespaces, ignore_namespaces)
-        self._ordered = ordered
+        if cache_bytes < 0:
+            raise ValueError(f"cache_bytes must not be negative, and is {cache_bytes}")
+        limits = limits or Limits()
+        self._core = _core.Index(engine, limits, ordered, namespaces, ignore_namespaces, cache_bytes)
 
     def add(
         self, id: Id, xpath: str, *, ordered: bool | None = None, namespaces: Namespaces | None = None
@@ -60,7 +64,7 @@ class Index:
         Traceback (most recent call last):
         pathcast.errors.XPathError: column 5 of '//a[': expected a step, found the end
         """
-        self._core.add(id, xpath, self._ordered if ordered is None else ordered, namespaces)
+        self._core.add(id, xpath, ordered, namespaces)
 
     def add_many(self, subscriptions: Iterable[Subscription] | ArrowStream) -> None:
         """Adds many subscriptions, all or none: if any is refused, `SubscriptionErrors` lists all bad ones.
@@ -73,11 +77,11 @@ class Index:
         >>> index.match("<a><b x='5'/></a>")
         [1, 2]
         """
-        self._core.add_many(subscriptions, self._ordered)
+        self._core.add_many(subscriptions)
 
     def check(self, xpath: str, *, ordered: bool | None = None, namespaces: Namespaces | None = None) -> None:
         """Raises what `add` would raise, and adds nothing."""
-        self._core.check(xpath, self._ordered if ordered is None else ordered, namespaces)
+        self._core.check(xpath, ordered, namespaces)
 
     def remove(self, id: Id) -> None:
         """Removes a subscription; `KeyError` when there is none with this id."""
@@ -139,7 +143,6 @@ class Index:
         """Reads an index from a file; `IndexFormatError` when it is damaged or from a newer version."""
         index = cls.__new__(cls)
         index._core = _core.Index.load(path)
-        index._ordered = False
         return index
 
     def __repr__(self) -> str:
@@ -151,7 +154,7 @@ def engines() -> tuple[str, ...]:
     """The names that `Index` takes as `engine`.
 
     >>> engines()
-    ('auto', 'yfilter')
+    ('auto', 'yfilter', 'lazy-dfa')
     """
     return tuple(_core.engines())
 

@@ -140,6 +140,21 @@ impl Names {
         (self.uris.get(namespace.0 as usize).map_or("", |uri| uri), local)
     }
 
+    /// Forgets the names from a number on, which must be unused; namespaces stay.
+    pub fn truncate(&mut self, len: usize) {
+        while self.entries.len() > len {
+            let last = self.entries.len() as u32 - 1;
+            if let Some((namespace, local)) = self.entries.pop() {
+                if let Ok(entry) = self.index.find_entry(hash(&(namespace, &*local)), |&id| id == last) {
+                    entry.remove();
+                }
+                if &*local == "*" {
+                    self.wildcards[namespace.0 as usize] = NameId::OTHER;
+                }
+            }
+        }
+    }
+
     /// How many numbers have been given, `OTHER` included.
     pub fn len(&self) -> usize {
         self.entries.len()

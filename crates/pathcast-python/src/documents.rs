@@ -1,5 +1,6 @@
 //! Documents from Python: bytes, str, paths and binary files.
 
+use std::cell::Cell;
 use std::io::{self, Read};
 use std::path::PathBuf;
 
@@ -8,7 +9,7 @@ use arrow_array::{Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArra
 use arrow_schema::DataType;
 use pathcast_core::index::Document;
 use pathcast_core::reader::{DocumentError, DocumentErrorKind};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyString};
@@ -107,6 +108,21 @@ impl<'a> Values<'a> {
     }
 }
 
+thread_local! {
+    /// Whether this thread is within a call of some file's `read()`, on behalf of an index that is being read.
+    static WITHIN_READ: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Refuses to wait for an index from within the `read()` of a document: it might be waiting for this very document.
+pub(crate) fn refuse_within_read() -> PyResult<()> {
+    if WITHIN_READ.get() {
+        return Err(PyRuntimeError::new_err(
+            "an index cannot be used from within the read() of a document's file",
+        ));
+    }
+    Ok(())
+}
+
 const CHUNK: usize = 64 << 10;
 
 /// Reads from a Python object with `read(n) -> bytes`.
@@ -124,7 +140,10 @@ impl PythonFile {
     }
 
     fn refill(&mut self, py: Python<'_>) -> PyResult<()> {
-        let read = self.file.bind(py).call_method1("read", (CHUNK,))?;
+        let outer = WITHIN_READ.replace(true);
+        let read = self.file.bind(py).call_method1("read", (CHUNK,));
+        WITHIN_READ.set(outer);
+        let read = read?;
         let chunk = read.cast_into::<PyBytes>().map_err(|_| {
             PyTypeError::new_err("the file's read() does not return bytes: open it in binary mode")
         })?;

@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 use std::sync::RwLock;
 
+use pathcast_core::engine::EngineName;
 use pathcast_core::index::{Document, Index as Core, Settings};
 use pathcast_core::limits::Limits;
 use pathcast_core::reader::{DocumentError, DocumentErrorKind};
@@ -15,7 +16,7 @@ use pyo3::types::{PyDict, PyList};
 use pyo3_arrow::PyChunkedArray;
 use pyo3_arrow::input::AnyArray;
 
-use crate::documents::Source;
+use crate::documents::{Source, refuse_within_read};
 use crate::errors::{
     document_exception, format_exception, poisoned, raise, subscription_errors, xpath_exception,
 };
@@ -29,15 +30,16 @@ const BLOCK: usize = 256;
 #[pyclass(module = "pathcast._core", frozen)]
 pub(crate) struct Index {
     core: RwLock<Core>,
-    engine: String,
 }
 
 impl Index {
     fn read<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Core) -> T + Send) -> PyResult<T> {
+        refuse_within_read()?;
         py.detach(|| self.core.read().map(|core| work(&core)).map_err(|_| poisoned()))
     }
 
     fn write<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Core) -> T + Send) -> PyResult<T> {
+        refuse_within_read()?;
         py.detach(|| self.core.write().map(|mut core| work(&mut core)).map_err(|_| poisoned()))
     }
 }
@@ -45,44 +47,49 @@ impl Index {
 #[pymethods]
 impl Index {
     #[new]
-    #[pyo3(signature = (engine, limits, namespaces, ignore_namespaces))]
+    #[pyo3(signature = (engine, limits, ordered, namespaces, ignore_namespaces, cache_bytes))]
     fn new(
         engine: &str,
         limits: &Bound<'_, PyAny>,
+        ordered: bool,
         namespaces: Option<&Bound<'_, PyAny>>,
         ignore_namespaces: bool,
+        cache_bytes: usize,
     ) -> PyResult<Self> {
-        if !pathcast_core::index::ENGINES.contains(&engine) {
-            return Err(PyValueError::new_err(format!(
-                "there is no engine '{engine}'; there are {}",
-                pathcast_core::index::ENGINES.join(", ")
-            )));
-        }
+        let Some(engine) = EngineName::from_name(engine) else {
+            let all: Vec<_> = EngineName::ALL.into_iter().map(EngineName::as_str).collect();
+            let message = format!("there is no engine '{engine}'; there are {}", all.join(", "));
+            return Err(PyValueError::new_err(message));
+        };
         let settings = Settings {
+            engine,
+            ordered,
+            cache_bytes,
             limits: limits_from_python(limits)?,
             namespaces: namespaces_from_python(namespaces)?,
             ignore_namespaces,
         };
-        Ok(Self { core: RwLock::new(Core::new(settings)), engine: engine.to_owned() })
+        Ok(Self { core: RwLock::new(Core::new(settings)) })
     }
 
-    #[pyo3(signature = (id, xpath, ordered, namespaces=None))]
+    #[pyo3(signature = (id, xpath, ordered=None, namespaces=None))]
     fn add(
         &self,
         py: Python<'_>,
         id: &Bound<'_, PyAny>,
         xpath: &str,
-        ordered: bool,
+        ordered: Option<bool>,
         namespaces: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let id = id_from_python(id)?;
         let namespaces = namespaces_from_python(namespaces)?;
-        self.write(py, |core| core.add(id, xpath, ordered, &namespaces))?
+        self.write(py, |core| core.add(id, xpath, ordered.unwrap_or(core.settings().ordered), &namespaces))?
             .map_err(|error| raise(xpath_exception(py, &error, xpath)))
     }
 
     /// Adds all or, if any expression is refused, nothing.
-    fn add_many(&self, py: Python<'_>, subscriptions: &Bound<'_, PyAny>, ordered: bool) -> PyResult<()> {
+    fn add_many(&self, py: Python<'_>, subscriptions: &Bound<'_, PyAny>) -> PyResult<()> {
+        let ordered = self.read(py, |core| core.settings().ordered)?;
         let rows = rows(subscriptions, ordered)?;
         let Err(refused) = self.write(py, |core| core.add_all(&rows))? else { return Ok(()) };
         let failures: PyResult<Vec<_>> = refused
@@ -95,16 +102,16 @@ impl Index {
         Err(subscription_errors(py, failures?))
     }
 
-    #[pyo3(signature = (xpath, ordered, namespaces=None))]
+    #[pyo3(signature = (xpath, ordered=None, namespaces=None))]
     fn check(
         &self,
         py: Python<'_>,
         xpath: &str,
-        ordered: bool,
+        ordered: Option<bool>,
         namespaces: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let namespaces = namespaces_from_python(namespaces)?;
-        self.write(py, |core| core.check(xpath, ordered, &namespaces))?
+        self.write(py, |core| core.check(xpath, ordered.unwrap_or(core.settings().ordered), &namespaces))?
             .map_err(|error| raise(xpath_exception(py, &error, xpath)))
     }
 
@@ -180,18 +187,23 @@ impl Index {
     }
 
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let stats = self.read(py, Core::stats)?;
+        let (stats, requested) = self.read(py, |core| (core.stats(), core.settings().engine))?;
         let dict = PyDict::new(py);
         dict.set_item("subscriptions", stats.subscriptions)?;
         dict.set_item("distinct", stats.distinct)?;
-        dict.set_item("engine", if self.engine == "auto" { "yfilter" } else { &self.engine })?;
-        dict.set_item("requested_engine", &self.engine)?;
+        dict.set_item("engine", stats.engine.as_str())?;
+        dict.set_item("requested_engine", requested.as_str())?;
         dict.set_item("memory_bytes", stats.memory_bytes)?;
         dict.set_item("linear", stats.linear)?;
         dict.set_item("twigs", stats.twigs)?;
         dict.set_item("always_decided", stats.always)?;
         dict.set_item("shared_conditions", stats.shared_conditions)?;
         dict.set_item("names", stats.names)?;
+        dict.set_item("cache_bytes", stats.cache.bytes)?;
+        dict.set_item("cache_states", stats.cache.states)?;
+        dict.set_item("cache_clears", stats.cache.clears)?;
+        dict.set_item("uncached_steps", stats.cache.loose_steps)?;
+        dict.set_item("remembered_bytes", stats.remembered_bytes)?;
         Ok(dict)
     }
 
@@ -202,7 +214,7 @@ impl Index {
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let core = py.detach(|| Core::load(&path)).map_err(|error| format_exception(py, error))?;
-        Ok(Self { core: RwLock::new(core), engine: "auto".to_owned() })
+        Ok(Self { core: RwLock::new(core) })
     }
 }
 

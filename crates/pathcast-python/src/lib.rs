@@ -1,5 +1,6 @@
 //! The Python binding: one file a class, Arrow in and out, errors mapped, no algorithms.
 
+use pathcast_core::engine::EngineName;
 use pyo3::prelude::*;
 
 mod documents;
@@ -13,7 +14,7 @@ mod yardstick;
 /// The names of the engines.
 #[pyfunction]
 fn engines() -> Vec<&'static str> {
-    pathcast_core::index::ENGINES.to_vec()
+    EngineName::ALL.into_iter().map(EngineName::as_str).collect()
 }
 
 /// The compiled core of Pathcast.

@@ -4,9 +4,12 @@
 //! by [`crate::twig`] on top of any of them. An engine is shared and immutable while documents run; what a run changes
 //! is in its [`Engine::Run`], one for each thread.
 
+mod any;
 mod found;
+pub mod lazy_dfa;
 pub mod yfilter;
 
+pub use any::{AnyEngine, AnyRun, EngineName};
 pub use found::Found;
 
 use crate::names::Resolved;
@@ -36,9 +39,38 @@ pub trait Engine {
     /// An end tag.
     fn end(&self, run: &mut Self::Run);
 
+    /// Numbers that tell, once the document is read, all that was found: equal numbers, equal paths. `None` when the
+    /// engine has no such numbers for this document.
+    fn signature<'r>(&self, _run: &'r mut Self::Run) -> Option<&'r [u32]> {
+        None
+    }
+
+    /// Reports what `start` has not reported yet.
+    fn finish(&self, _run: &mut Self::Run, _found: &mut Found) {}
+
+    /// What the run's cache, if it has one, did.
+    fn cache_stats(&self, _run: &Self::Run) -> CacheStats {
+        CacheStats::default()
+    }
+
     /// Whether `start` looks at attributes at all.
     fn wants_attributes(&self) -> bool;
 
     /// Heap bytes held by the shared part.
     fn memory_bytes(&self) -> usize;
+}
+
+/// What a run keeps from one document to the next, and how often it gave up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheStats {
+    /// States built.
+    pub states: u64,
+    /// Bytes held.
+    pub bytes: u64,
+    /// Times the cache was full and had to be emptied.
+    pub clears: u64,
+    /// Start tags that were stepped without the cache, because it was full.
+    pub loose_steps: u64,
+    /// Changes whenever numbers of a signature change their meaning.
+    pub generation: u64,
 }

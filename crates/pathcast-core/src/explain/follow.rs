@@ -1,7 +1,7 @@
 //! Follows a path forwards, a set of nodes at a time.
 
 use super::picture::Picture;
-use super::reading::{Reach, Reading};
+use super::reading::{End, Reach, Reading};
 use super::{Part, Step};
 use crate::pattern::Axis;
 use crate::twig::{Arena, ConditionId, Evaluator, Memory, NodeId, Tree};
@@ -38,9 +38,9 @@ impl<'a> Follower<'a> {
                     reached.retain(|&node| tree.passes(node, test));
                     nodes = self.evaluator.filter(step.condition, reached);
                 }
-                Reach::Attribute { found, with_leaf } => {
+                Reach::Attribute { found, compared } => {
                     nodes = self.evaluator.filter(*found, nodes);
-                    at_attribute = Some((step.text.trim_start_matches('/').to_owned(), *with_leaf));
+                    at_attribute = Some((step.text.trim_start_matches('/').to_owned(), *compared));
                 }
             }
             if step.slashes {
@@ -52,13 +52,20 @@ impl<'a> Follower<'a> {
                 break;
             }
         }
-        if let (Some((text, leaf)), false) = (&reading.leaf, nodes.is_empty()) {
-            let condition = at_attribute.as_ref().map_or(*leaf, |(_, with_leaf)| *with_leaf);
-            let passing = self.evaluator.filter(condition, nodes);
-            let attribute = at_attribute.as_ref().map(|(text, _)| text.as_str());
-            steps.push(self.step(text.clone(), &passing, attribute));
+        let matched = self.holds(reading.verdict);
+        let attribute = at_attribute.as_ref().map(|(text, _)| text.as_str());
+        match &reading.end {
+            End::Comparison(text, condition) if !nodes.is_empty() => {
+                let condition = at_attribute.as_ref().map_or(*condition, |(_, compared)| *compared);
+                let passing = self.evaluator.filter(condition, nodes);
+                steps.push(self.step(text.clone(), &passing, attribute));
+            }
+            End::Whole(text) if !nodes.is_empty() && !matched => {
+                steps.push(self.step(text.clone(), &[], attribute));
+            }
+            _ => {}
         }
-        Part { text: reading.text.clone(), matched: self.holds(reading.verdict), steps }
+        Part { text: reading.text.clone(), matched, steps }
     }
 
     fn step(&self, text: String, nodes: &[NodeId], attribute: Option<&str>) -> Step {
@@ -96,11 +103,20 @@ fn forward(tree: &Tree, axis: Axis, nodes: &[NodeId]) -> Vec<NodeId> {
             all.filter(|&node| start.is_some_and(|start| tree.last(node) < start)).collect()
         }
         Axis::FollowingSibling | Axis::PrecedingSibling => {
-            let sibling = |node: NodeId, other: NodeId| {
-                tree.parent(other) == tree.parent(node)
-                    && if axis == Axis::FollowingSibling { other < node } else { other > node }
+            // By parent: the first and the last of its children among the nodes.
+            let mut ends = vec![(NodeId::MAX, 0); tree.len()];
+            for &node in nodes {
+                if let Some(parent) = tree.parent(node) {
+                    let (first, last) = &mut ends[parent as usize];
+                    (*first, *last) = ((*first).min(node), (*last).max(node));
+                }
+            }
+            let reached = |&node: &NodeId| {
+                let (first, last) =
+                    tree.parent(node).map_or((NodeId::MAX, 0), |parent| ends[parent as usize]);
+                if axis == Axis::FollowingSibling { first < node } else { last > node }
             };
-            all.skip(1).filter(|&node| nodes.iter().any(|&other| sibling(node, other))).collect()
+            all.filter(reached).collect()
         }
     }
 }

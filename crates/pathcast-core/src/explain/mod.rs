@@ -65,7 +65,7 @@ pub fn explain(
     };
     let mut arena = Arena::default();
     let verdict = arena.intern(&normalise(&expression, ordered, &mut scope)?);
-    let readings = reading::parts(&expression, &mut scope, &mut arena)?;
+    let readings = reading::Reader { ordered, scope: &mut scope, arena: &mut arena }.parts(&expression)?;
     Ok(Picture::draw(document, settings, &names).map(|picture| {
         let mut memory = Memory::default();
         let mut follower = follow::Follower::new(&picture, &arena, &mut memory);

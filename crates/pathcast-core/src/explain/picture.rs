@@ -30,6 +30,7 @@ impl Picture {
         document.read(&mut Reader::new(settings.limits.clone()), &mut painter)?;
         let mut picture = painter.picture;
         picture.tree.end();
+        picture.tree.check_size()?;
         picture.names.resize(picture.tree.len(), "".into());
         Ok(picture)
     }

@@ -9,6 +9,7 @@ use std::io;
 use std::path::Path;
 
 use super::{Expression, Id, Index, NormalForm, Settings};
+use crate::engine::EngineName;
 use crate::limits::Limits;
 use crate::pattern::{
     Condition, DecodeError, LinearPath, decode_condition, decode_number, decode_text, encode_condition,
@@ -231,6 +232,9 @@ fn encode_settings(settings: &Settings, out: &mut Vec<u8>) {
         encode_number(size as u64, out);
     }
     encode_number(document_bytes, out);
+    encode_text(settings.engine.as_str(), out);
+    encode_number(settings.cache_bytes as u64, out);
+    out.push(u8::from(settings.ordered));
     out.push(u8::from(settings.ignore_namespaces));
     encode_number(settings.namespaces.len() as u64, out);
     for (prefix, uri) in &settings.namespaces {
@@ -251,10 +255,14 @@ fn decode_settings(bytes: &mut &[u8]) -> Result<Settings, IndexFormatError> {
         expansion: size()?,
         document_bytes: decode_number(bytes)?,
     };
+    let engine = EngineName::from_name(decode_text(bytes)?)
+        .ok_or(IndexFormatError::Damaged("an engine that this Pathcast does not have"))?;
+    let cache_bytes = decode_number(bytes)? as usize;
+    let ordered = take::<1>(bytes)? == [1];
     let ignore_namespaces = take::<1>(bytes)? == [1];
     let mut namespaces = Vec::new();
     for _ in 0..decode_number(bytes)? {
         namespaces.push((decode_text(bytes)?.into(), decode_text(bytes)?.into()));
     }
-    Ok(Settings { limits, namespaces, ignore_namespaces })
+    Ok(Settings { engine, ordered, cache_bytes, limits, namespaces, ignore_namespaces })
 }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use super::memo::{Memo, Remembered};
 use super::roster::{ExpressionId, Id, Roster};
 use super::{Document, Expression, Index};
-use crate::engine::{Engine, Found, yfilter};
+use crate::engine::{AnyEngine, AnyRun, CacheStats, Engine, Found};
 use crate::names::{Names, NamespaceId, Resolved};
-use crate::reader::{DocumentError, DocumentErrorKind, Reader, Sink, StartTag, UriId};
+use crate::reader::{DocumentError, Reader, Sink, StartTag, UriId};
 use crate::twig::{Evaluator, Memory, Tree};
 
 /// The subscriptions that a document satisfies.
@@ -15,7 +16,7 @@ use crate::twig::{Evaluator, Memory, Tree};
 #[derive(Clone, Debug)]
 pub struct Matches {
     roster: Arc<Roster>,
-    expressions: Box<[ExpressionId]>,
+    expressions: Arc<[ExpressionId]>,
 }
 
 impl Matches {
@@ -53,12 +54,18 @@ impl Matches {
 /// All that changes while documents are matched, reused from one to the next; one for each thread.
 pub struct Run {
     reader: Reader,
-    engine: yfilter::Run,
+    engine: AnyRun,
+    scratch: Scratch,
+    memo: Memo,
+}
+
+/// What one document fills.
+#[derive(Default)]
+struct Scratch {
     found: Found,
     tree: Tree,
     memory: Memory,
     names: DocumentNames,
-    candidates: Vec<ExpressionId>,
 }
 
 /// The names of the current document in terms of the subscriptions'.
@@ -68,6 +75,9 @@ struct DocumentNames {
     uris: Vec<NamespaceId>,
     attributes: Vec<Resolved>,
 }
+
+/// A run that one huge document made larger than this is not kept for the next.
+const KEPT_BYTES: usize = 64 << 20;
 
 impl Index {
     /// The subscriptions that a document satisfies, in order of registration.
@@ -85,16 +95,16 @@ impl Index {
         let pooled = self.runs.lock().ok().and_then(|mut runs| runs.pop());
         pooled.unwrap_or_else(|| Run {
             reader: Reader::new(self.settings.limits.clone()),
-            engine: yfilter::Run::default(),
-            found: Found::default(),
-            tree: Tree::default(),
-            memory: Memory::default(),
-            names: DocumentNames::default(),
-            candidates: Vec::new(),
+            engine: self.engine.new_run(self.settings.cache_bytes),
+            scratch: Scratch::default(),
+            memo: Memo::default(),
         })
     }
 
-    pub(super) fn put_back(&self, run: Run) {
+    pub(super) fn put_back(&self, mut run: Run) {
+        if run.scratch.tree.memory_bytes() + run.scratch.memory.memory_bytes() > KEPT_BYTES {
+            run.scratch = Scratch::default();
+        }
         if let Ok(mut runs) = self.runs.lock() {
             runs.push(run);
         }
@@ -105,59 +115,120 @@ impl Index {
         run: &mut Run,
         document: Document<'_>,
     ) -> Result<Matches, DocumentError> {
-        self.engine.begin(&mut run.engine);
-        run.found.clear(self.paths.bound());
+        let Run { reader, engine, scratch, memo } = run;
+        match (&self.engine, engine) {
+            (AnyEngine::YFilter(engine), AnyRun::YFilter(run)) => {
+                self.drive(engine, run, reader, scratch, memo, document)
+            }
+            (AnyEngine::LazyDfa(engine), AnyRun::LazyDfa(run)) => {
+                self.drive(engine, run, reader, scratch, memo, document)
+            }
+            (engine, other) => {
+                // A run of another engine can only come from a pool that outlived it.
+                *other = engine.new_run(self.settings.cache_bytes);
+                self.matches_with(run, document)
+            }
+        }
+    }
+
+    fn drive<E: Engine>(
+        &self,
+        engine: &E,
+        run: &mut E::Run,
+        reader: &mut Reader,
+        scratch: &mut Scratch,
+        memo: &mut Memo,
+        document: Document<'_>,
+    ) -> Result<Matches, DocumentError> {
+        engine.begin(run);
+        scratch.found.clear(self.paths.bound());
         let xml = self.namespace_of("http://www.w3.org/XML/1998/namespace");
-        run.names.uris.clear();
-        run.names.uris.extend([NamespaceId::NONE, xml]);
+        scratch.names.uris.clear();
+        scratch.names.uris.extend([NamespaceId::NONE, xml]);
         let with_tree = !self.twigs.is_empty();
         if with_tree {
-            run.tree.begin(self.names.len());
+            scratch.tree.begin(self.names.len());
         }
         let mut sink = Matcher {
             index: self,
-            engine: &mut run.engine,
-            found: &mut run.found,
-            names: &mut run.names,
-            tree: with_tree.then_some(&mut run.tree),
-            attributes: self.engine.wants_attributes(),
+            engine,
+            run,
+            found: &mut scratch.found,
+            names: &mut scratch.names,
+            tree: with_tree.then_some(&mut scratch.tree),
+            attributes: engine.wants_attributes(),
             text: self.text_twigs > 0,
         };
-        document.read(&mut run.reader, &mut sink)?;
+        document.read(reader, &mut sink)?;
         if with_tree {
-            run.tree.end();
-            if run.tree.overflowed() {
-                return Err(DocumentError {
-                    kind: DocumentErrorKind::Limit,
-                    reason: "more than 4 GiB of text or nodes, too large for subscriptions that look back"
-                        .into(),
-                    line: 1,
-                    column: 1,
-                });
-            }
+            scratch.tree.end();
+            scratch.tree.check_size()?;
         }
-        Ok(Matches { roster: self.roster.clone(), expressions: self.collect(run) })
+        let remembered = self.answer(engine, run, &mut scratch.found, memo);
+        let expressions = self.decide(remembered, scratch);
+        Ok(Matches { roster: self.roster.clone(), expressions })
     }
 
-    /// The expressions that hold, once the document is read.
-    fn collect(&self, run: &mut Run) -> Box<[ExpressionId]> {
+    /// What follows from the paths alone, remembered or found out.
+    fn answer<E: Engine>(
+        &self,
+        engine: &E,
+        run: &mut E::Run,
+        found: &mut Found,
+        memo: &mut Memo,
+    ) -> Remembered {
+        memo.revise(engine.cache_stats(run).generation, self.changes);
+        if let Some(signature) = engine.signature(run)
+            && let Some(known) = memo.get(signature)
+        {
+            return known.clone();
+        }
+        engine.finish(run, found);
         let mut matched: Vec<ExpressionId> = self.constants[1].into_iter().collect();
-        run.candidates.clear();
-        for &path in run.found.paths() {
+        let mut candidates: Vec<ExpressionId> = self.always.iter().copied().collect();
+        for &path in found.paths() {
             matched.extend(self.paths.expression(path));
-            run.candidates.extend(self.paths.waiting(path));
+            candidates.extend(self.paths.waiting(path));
         }
-        run.candidates.extend(&self.always);
-        if !run.candidates.is_empty() {
-            run.candidates.sort_unstable();
-            run.candidates.dedup();
-            let mut evaluator = Evaluator::new(&self.arena, &run.tree, &mut run.memory);
-            matched.extend(run.candidates.iter().filter(|&&id| match &self.expressions[id as usize] {
-                Expression::Twig { condition, .. } => evaluator.holds(*condition),
-                _ => false,
-            }));
+        candidates.sort_unstable();
+        candidates.dedup();
+        let answer = Remembered { matched: matched.into(), candidates: candidates.into() };
+        if let Some(signature) = engine.signature(run) {
+            memo.put(signature, answer.clone(), self.settings.cache_bytes / 4);
         }
+        answer
+    }
+
+    /// Adds the candidates that hold.
+    fn decide(&self, answer: Remembered, scratch: &mut Scratch) -> Arc<[ExpressionId]> {
+        if answer.candidates.is_empty() {
+            return answer.matched;
+        }
+        let mut evaluator = Evaluator::new(&self.arena, &scratch.tree, &mut scratch.memory);
+        let holds = |id: &ExpressionId| match &self.expressions[*id as usize] {
+            Expression::Twig { condition, .. } => evaluator.holds(*condition),
+            _ => false,
+        };
+        let mut matched = answer.matched.to_vec();
+        matched.extend(answer.candidates.iter().copied().filter(holds));
         matched.into()
+    }
+
+    /// What the runs that are not at work keep: the engine's caches and the remembered answers.
+    pub(super) fn cache_stats(&self) -> (CacheStats, usize) {
+        let mut total = CacheStats::default();
+        let mut remembered = 0;
+        if let Ok(runs) = self.runs.lock() {
+            for run in runs.iter() {
+                let stats = self.engine.cache_stats(&run.engine);
+                total.states += stats.states;
+                total.bytes += stats.bytes;
+                total.clears += stats.clears;
+                total.loose_steps += stats.loose_steps;
+                remembered += run.memo.bytes();
+            }
+        }
+        (total, remembered)
     }
 
     fn namespace_of(&self, uri: &str) -> NamespaceId {
@@ -166,9 +237,10 @@ impl Index {
 }
 
 /// Listens to the reader on behalf of the engine and, if there are twigs, the tree.
-struct Matcher<'a> {
+struct Matcher<'a, E: Engine> {
     index: &'a Index,
-    engine: &'a mut yfilter::Run,
+    engine: &'a E,
+    run: &'a mut E::Run,
     found: &'a mut Found,
     names: &'a mut DocumentNames,
     tree: Option<&'a mut Tree>,
@@ -186,7 +258,7 @@ impl DocumentNames {
     }
 }
 
-impl Sink for Matcher<'_> {
+impl<E: Engine> Sink for Matcher<'_, E> {
     fn wants_text(&self) -> bool {
         self.text
     }
@@ -202,14 +274,14 @@ impl Sink for Matcher<'_> {
         if self.attributes {
             self.names.resolve_attributes(names, tag);
         }
-        self.index.engine.start(self.engine, element, &self.names.attributes, self.found);
+        self.engine.start(self.run, element, &self.names.attributes, self.found);
         if let Some(tree) = &mut self.tree {
             tree.start(tag, element, &self.names.uris, names);
         }
     }
 
     fn end(&mut self) {
-        self.index.engine.end(self.engine);
+        self.engine.end(self.run);
         if let Some(tree) = &mut self.tree {
             tree.end();
         }

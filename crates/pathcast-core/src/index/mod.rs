@@ -8,6 +8,7 @@
 mod batch;
 mod file;
 mod matching;
+mod memo;
 mod paths;
 mod roster;
 
@@ -22,8 +23,7 @@ use std::sync::{Arc, Mutex};
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
-use crate::engine::yfilter::YFilter;
-use crate::engine::{Engine, PathId};
+use crate::engine::{AnyEngine, CacheStats, EngineName, PathId};
 use crate::limits::Limits;
 use crate::names::Names;
 use crate::pattern::{Condition, LinearPath, Scope, Trigger, as_linear, normalise, trigger};
@@ -32,21 +32,37 @@ use crate::xpath::{self, XPathError};
 use paths::Paths;
 use roster::{ExpressionId, Roster, Slot, VACANT};
 
-/// The engines by name; `auto` chooses.
-pub const ENGINES: [&str; 2] = ["auto", "yfilter"];
-
 /// Prefixes to namespace URIs.
 pub type Namespaces = Vec<(Box<str>, Box<str>)>;
 
 /// What holds for the whole set.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
+    /// The engine asked for.
+    pub engine: EngineName,
+    /// Whether expressions are ordered unless they say otherwise.
+    pub ordered: bool,
+    /// Bytes that the caches of one thread may hold.
+    pub cache_bytes: usize,
     /// Bounds on documents and expressions.
     pub limits: Limits,
     /// Namespaces of every expression, after its own.
     pub namespaces: Namespaces,
     /// Whether only local names count.
     pub ignore_namespaces: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            engine: EngineName::Auto,
+            ordered: false,
+            cache_bytes: 64 << 20,
+            limits: Limits::default(),
+            namespaces: Vec::new(),
+            ignore_namespaces: false,
+        }
+    }
 }
 
 /// A subscription to be added.
@@ -101,13 +117,18 @@ pub struct Stats {
     pub shared_conditions: usize,
     pub names: usize,
     pub memory_bytes: usize,
+    /// The engine at work.
+    pub engine: EngineName,
+    /// The caches of all threads that are not at work now.
+    pub cache: CacheStats,
+    pub remembered_bytes: usize,
 }
 
 /// A set of subscriptions.
 pub struct Index {
     settings: Settings,
     names: Names,
-    engine: YFilter,
+    engine: AnyEngine,
     paths: Paths,
     arena: Arena,
     expressions: Vec<Expression>,
@@ -119,6 +140,8 @@ pub struct Index {
     always: FxHashSet<ExpressionId>,
     /// Twigs that look at text, comments or instructions.
     text_twigs: usize,
+    /// Counts changes of expressions, so that remembered answers are not outlived.
+    changes: u64,
     roster: Arc<Roster>,
     ids: HashTable<Slot>,
     runs: Mutex<Vec<Run>>,
@@ -128,9 +151,9 @@ impl Index {
     /// An empty set.
     pub fn new(settings: Settings) -> Self {
         Self {
-            settings,
             names: Names::default(),
-            engine: YFilter::default(),
+            engine: AnyEngine::new(settings.engine),
+            settings,
             paths: Paths::default(),
             arena: Arena::default(),
             expressions: Vec::new(),
@@ -139,6 +162,7 @@ impl Index {
             twigs: FxHashMap::default(),
             always: FxHashSet::default(),
             text_twigs: 0,
+            changes: 0,
             roster: Arc::default(),
             ids: HashTable::new(),
             runs: Mutex::default(),
@@ -195,6 +219,7 @@ impl Index {
     /// # Errors
     /// All that are refused, by their number in the order given; nothing has changed.
     pub fn add_all(&mut self, subscriptions: &[Subscription]) -> Result<(), Vec<(usize, XPathError)>> {
+        let names = self.names.len();
         let mut forms = Vec::with_capacity(subscriptions.len());
         let mut refused = Vec::new();
         for (at, each) in subscriptions.iter().enumerate() {
@@ -204,6 +229,7 @@ impl Index {
             }
         }
         if !refused.is_empty() {
+            self.names.truncate(names);
             return Err(refused);
         }
         for (each, form) in subscriptions.iter().zip(&forms) {
@@ -217,7 +243,10 @@ impl Index {
     /// # Errors
     /// It would not.
     pub fn check(&mut self, xpath: &str, ordered: bool, namespaces: &Namespaces) -> Result<(), XPathError> {
-        self.normal_form(xpath, ordered, namespaces).map(|_| ())
+        let names = self.names.len();
+        let checked = self.normal_form(xpath, ordered, namespaces);
+        self.names.truncate(names);
+        checked.map(|_| ())
     }
 
     fn normal_form(
@@ -232,7 +261,14 @@ impl Index {
             namespaces: &[namespaces, &self.settings.namespaces],
             ignore_namespaces: self.settings.ignore_namespaces,
         };
-        Ok(NormalForm::new(normalise(&expression, ordered, &mut scope)?))
+        let known = scope.names.len();
+        match normalise(&expression, ordered, &mut scope) {
+            Ok(condition) => Ok(NormalForm::new(condition)),
+            Err(error) => {
+                self.names.truncate(known);
+                Err(error)
+            }
+        }
     }
 
     fn subscribe(&mut self, id: Id, form: &NormalForm) {
@@ -338,6 +374,7 @@ impl Index {
     }
 
     fn place(&mut self, expression: Expression) -> ExpressionId {
+        self.changes += 1;
         match self.free.pop() {
             Some(id) => {
                 self.expressions[id as usize] = expression;
@@ -355,6 +392,7 @@ impl Index {
         if id == VACANT || self.roster.count(id) > 0 {
             return;
         }
+        self.changes += 1;
         match std::mem::replace(&mut self.expressions[id as usize], Expression::Free) {
             Expression::Free => return,
             Expression::Constant(constant) => self.constants[usize::from(constant)] = None,
@@ -374,6 +412,7 @@ impl Index {
 
     /// Counts and sizes.
     pub fn stats(&self) -> Stats {
+        let (cache, remembered_bytes) = self.cache_stats();
         let linear = |expression: &&Expression| matches!(expression, Expression::Linear(_));
         Stats {
             subscriptions: self.len(),
@@ -384,6 +423,9 @@ impl Index {
             shared_conditions: self.arena.len(),
             names: self.names.len() - 1,
             memory_bytes: self.memory_bytes(),
+            engine: self.engine.name(),
+            cache,
+            remembered_bytes,
         }
     }
 

@@ -6,7 +6,7 @@ use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 
 use super::roster::ExpressionId;
-use crate::engine::{Engine, PathId};
+use crate::engine::{AnyEngine, PathId};
 use crate::pattern::LinearPath;
 
 const NONE: ExpressionId = ExpressionId::MAX;
@@ -60,7 +60,7 @@ impl Paths {
     }
 
     /// The number of a path given as bytes, with one more user; a new one goes to the engine.
-    pub(super) fn intern(&mut self, key: &[u8], engine: &mut impl Engine) -> PathId {
+    pub(super) fn intern(&mut self, key: &[u8], engine: &mut AnyEngine) -> PathId {
         let place = hash(key);
         let entries = &mut self.entries;
         if let Some(&id) = self.index.find(place, |&id| *entries[id as usize].key == *key) {
@@ -91,18 +91,13 @@ impl Paths {
     }
 
     /// The expression that was just this path is gone.
-    pub(super) fn release_expression(&mut self, path: PathId, engine: &mut impl Engine) {
+    pub(super) fn release_expression(&mut self, path: PathId, engine: &mut AnyEngine) {
         self.entries[path.0 as usize].expression = NONE;
         self.release(path, engine);
     }
 
     /// An expression no longer waits for the path.
-    pub(super) fn release_waiting(
-        &mut self,
-        path: PathId,
-        expression: ExpressionId,
-        engine: &mut impl Engine,
-    ) {
+    pub(super) fn release_waiting(&mut self, path: PathId, expression: ExpressionId, engine: &mut AnyEngine) {
         if let Some(waiting) = self.waiting.get_mut(&path) {
             if let Some(at) = waiting.iter().position(|&each| each == expression) {
                 waiting.swap_remove(at);
@@ -114,7 +109,7 @@ impl Paths {
         self.release(path, engine);
     }
 
-    fn release(&mut self, path: PathId, engine: &mut impl Engine) {
+    fn release(&mut self, path: PathId, engine: &mut AnyEngine) {
         let entry = &mut self.entries[path.0 as usize];
         entry.users -= 1;
         if entry.users > 0 {

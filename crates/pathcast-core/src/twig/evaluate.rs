@@ -176,6 +176,11 @@ impl<'a> Evaluator<'a> {
 }
 
 impl Memory {
+    /// Heap bytes held, but for the few of remembered first nodes.
+    pub fn memory_bytes(&self) -> usize {
+        self.nodes.capacity() * size_of::<NodeId>() + self.marks.marks.capacity() * size_of::<(u32, NodeId)>()
+    }
+
     pub(super) fn fitting_nodes(&self, from: usize, to: usize) -> &[NodeId] {
         &self.nodes[from..to]
     }

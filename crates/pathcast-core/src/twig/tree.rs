@@ -5,7 +5,7 @@
 
 use crate::names::{NameId, Names, NamespaceId, Resolved};
 use crate::pattern::{NameTest, NodeTest};
-use crate::reader::StartTag;
+use crate::reader::{DocumentError, DocumentErrorKind, StartTag};
 
 /// The number of a node in document order.
 pub type NodeId = u32;
@@ -168,9 +168,21 @@ impl Tree {
         id
     }
 
-    /// Whether the document was too large for 32-bit positions.
-    pub fn overflowed(&self) -> bool {
-        self.overflow || self.text.len() >= u32::MAX as usize || self.aside.len() >= u32::MAX as usize
+    /// Refuses a document too large for 32-bit positions.
+    ///
+    /// # Errors
+    /// It is.
+    pub fn check_size(&self) -> Result<(), DocumentError> {
+        let most = u32::MAX as usize;
+        if !self.overflow && self.text.len() < most && self.aside.len() < most {
+            return Ok(());
+        }
+        Err(DocumentError {
+            kind: DocumentErrorKind::Limit,
+            reason: "more than 4 GiB of text or nodes, too large for subscriptions that look back".into(),
+            line: 0,
+            column: 0,
+        })
     }
 
     /// The number of nodes.

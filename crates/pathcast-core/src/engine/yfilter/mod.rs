@@ -13,7 +13,9 @@
 //! spares most look-ups. Nothing here can fail or grow with the documents: the stack is bounded by depth and states.
 
 mod automaton;
+mod configuration;
 mod run;
 
 pub use automaton::YFilter;
+pub(super) use configuration::Configuration;
 pub use run::Run;
