@@ -47,8 +47,8 @@ class Index:
         """An empty set.
 
         `engine` is one of `engines()`; `ordered` and `namespaces` hold for every subscription that does not
-        say otherwise; with `ignore_namespaces` only local names count; `cache_bytes` bounds what the engine keeps
-        from one document to the next, for each thread.
+        say otherwise; with `ignore_namespaces` only local names count; `cache_bytes` bounds what the engine
+        keeps from one document to the next, for each thread.
         """
         if cache_bytes < 0:
             raise ValueError(f"cache_bytes must not be negative, and is {cache_bytes}")

@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from pathlib import Path
@@ -23,7 +24,7 @@ from pathcast.bench.workloads import Workload, yfilter_benchmark
 EXPERIMENTS: dict[str, Callable[[Workload], Iterator[Row]]] = {
     "reader": foundation.reader,
     "registration": foundation.registration,
-    "yfilter": foundation.engine,
+    "engines": foundation.engines,
 }
 
 
@@ -42,7 +43,7 @@ def main(
         raise typer.BadParameter(
             f"there is no {', '.join(sorted(unknown))}; there are {', '.join(EXPERIMENTS)}"
         )
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 120)
     workload = yfilter_benchmark()
     console.print(
         f"{workload.name}: {len(workload.documents)} documents, {workload.megabytes:.1f} MB;"

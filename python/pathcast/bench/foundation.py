@@ -1,16 +1,18 @@
-"""The foundation: the strict reader and `yfilter` beside the bare reader, and registration."""
+"""The foundation: the strict reader and the engines beside the bare reader, and registration."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
+import pathcast
 from pathcast import _core
 from pathcast.bench.answers import check
 from pathcast.bench.measure import best_times
 from pathcast.bench.workloads import Workload, corpus
-from pathcast.index import Index
+from pathcast.index import Index, Matches
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,8 @@ def reader(workload: Workload) -> Iterator[Row]:
             raise AssertionError(f"the two readers count different elements in {name}")
         times = best_times(
             {
-                "bare": lambda documents=documents: _core.bare_elements(documents),  # type: ignore[misc]
-                "strict": lambda documents=documents: _core.strict_elements(documents),  # type: ignore[misc]
+                "bare": partial(_core.bare_elements, documents),
+                "strict": partial(_core.strict_elements, documents),
             }
         )
         size = sum(map(len, documents)) / 1e6
@@ -82,30 +84,43 @@ def registration(workload: Workload) -> Iterator[Row]:
         )
 
 
-def engine(workload: Workload, name: str = "yfilter") -> Iterator[Row]:
-    """The engine's time as a multiple of the bare reader's, as the number of queries grows."""
+def engines(workload: Workload) -> Iterator[Row]:
+    """Each engine's time as a multiple of the bare reader's, as the number of queries grows."""
     for queries_name, queries in workload.queries.items():
         sizes = [size for size in (1_000, 10_000) if size < len(queries)] if "d" in queries_name else []
         for size in [*sizes, len(queries)]:
-            index = Index(name)
-            index.add_many(list(enumerate(queries[:size])))
-            checked = check(index, queries[:size], workload.documents)
-            times = best_times(
-                {
-                    "bare": lambda: _core.bare_elements(workload.documents),
-                    name: lambda index=index: index.match_many(workload.documents),  # type: ignore[misc]
-                },
-                rounds=5,
-            )
-            matches = sum(map(len, index.match_many(workload.documents)))  # type: ignore[arg-type]
-            yield Row(
-                name,
-                f"{queries_name}: {size:,}",
-                {
-                    "distinct": index.stats()["distinct"],
-                    "matches / document": matches / len(workload.documents),
-                    "µs / document": times[name] / len(workload.documents) * 1e6,
-                    "× bare reader": times[name] / times["bare"],
-                    "pairs checked": checked,
-                },
-            )
+            yield from _side_by_side(workload, queries_name, queries[:size])
+
+
+def _side_by_side(workload: Workload, queries_name: str, queries: list[str]) -> Iterator[Row]:
+    documents = workload.documents
+    tasks: dict[str, Callable[[], object]] = {"bare": lambda: _core.bare_elements(documents)}
+    indexes: dict[str, Index] = {}
+    built: dict[str, float] = {}
+    for name in pathcast.engines():
+        start = time.perf_counter()
+        index = indexes[name] = Index(name)
+        index.add_many(list(enumerate(queries)))
+        built[name] = time.perf_counter() - start
+        tasks[name] = partial(index.match_many, documents)
+    checked = {name: check(index, queries, documents) for name, index in indexes.items()}
+    times = best_times(tasks, rounds=5)
+    answers: set[int] = set()
+    for name, index in indexes.items():
+        matches = sum(len(result) for result in index.match_many(documents) if isinstance(result, Matches))
+        answers.add(matches)
+        stats = index.stats()
+        yield Row(
+            "engines",
+            f"{queries_name}: {len(queries):,} {name}",
+            {
+                "matches / document": matches / len(documents),
+                "µs / document": times[name] / len(documents) * 1e6,
+                "× bare reader": times[name] / times["bare"],
+                "build s": built[name],
+                "MB": (stats["memory_bytes"] + stats["cache_bytes"] + stats["remembered_bytes"]) / 1e6,
+                "pairs checked": checked[name],
+            },
+        )
+    if len(answers) > 1:
+        raise AssertionError(f"the engines find different numbers of matches: {answers}")
