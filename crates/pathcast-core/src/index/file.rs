@@ -150,6 +150,11 @@ impl Index {
                     out.push(1);
                     encode_condition(&self.arena.expand(*condition), out);
                 }
+                Expression::AnyOf(paths) => {
+                    out.push(4);
+                    encode_number(paths.len() as u64, out);
+                    paths.iter().for_each(|&path| out.extend(self.paths.key(path)));
+                }
                 Expression::Constant(value) => out.push(2 + u8::from(*value)),
                 Expression::Free => {}
             }
@@ -178,6 +183,13 @@ impl Index {
             forms.push(NormalForm::new(match take::<1>(bytes)? {
                 [0] => LinearPath::decode(bytes, names)?.to_condition(),
                 [1] => decode_condition(bytes, names)?,
+                [4] => {
+                    let mut any = Vec::new();
+                    for _ in 0..decode_number(bytes)? {
+                        any.push(LinearPath::decode(bytes, names)?.to_condition());
+                    }
+                    Condition::Or(any)
+                }
                 [2] => Condition::False,
                 [3] => Condition::True,
                 _ => return Err(IndexFormatError::Damaged("an unknown kind of expression")),

@@ -185,11 +185,18 @@ impl Index {
         }
         engine.finish(run, found);
         let mut matched: Vec<ExpressionId> = self.constants[1].into_iter().collect();
+        let mut alternatives: Vec<ExpressionId> = Vec::new();
         let mut candidates: Vec<ExpressionId> = self.always.iter().copied().collect();
         for &path in found.paths() {
             matched.extend(self.paths.expression(path));
-            candidates.extend(self.paths.waiting(path));
+            for &waiting in self.paths.waiting(path) {
+                let decided = matches!(self.expressions[waiting as usize], Expression::AnyOf(_));
+                if decided { &mut alternatives } else { &mut candidates }.push(waiting);
+            }
         }
+        alternatives.sort_unstable();
+        alternatives.dedup();
+        matched.extend(alternatives);
         candidates.sort_unstable();
         candidates.dedup();
         let answer = Remembered { matched: matched.into(), candidates: candidates.into() };

@@ -79,16 +79,23 @@ pub struct Subscription {
 enum NormalForm {
     /// A linear path as bytes.
     Linear(Box<[u8]>),
+    /// Any of two or more linear paths.
+    AnyOf(Vec<Box<[u8]>>),
     /// Anything else.
     Other(Condition),
 }
 
 impl NormalForm {
     fn new(condition: Condition) -> Self {
-        match as_linear(&condition) {
-            Some(path) => Self::Linear(path.to_bytes()),
-            None => Self::Other(condition),
+        if let Some(path) = as_linear(&condition) {
+            return Self::Linear(path.to_bytes());
         }
+        if let Condition::Or(terms) = &condition
+            && let Some(paths) = terms.iter().map(as_linear).collect::<Option<Vec<_>>>()
+        {
+            return Self::AnyOf(paths.iter().map(LinearPath::to_bytes).collect());
+        }
+        Self::Other(condition)
     }
 }
 
@@ -101,6 +108,8 @@ enum Expression {
     Constant(bool),
     /// A linear path.
     Linear(PathId),
+    /// Any of some linear paths, their numbers sorted.
+    AnyOf(Box<[PathId]>),
     /// Decided on a tree, when one of these paths was found; without any, on every document.
     Twig { condition: ConditionId, triggers: Box<[PathId]>, text: bool },
 }
@@ -136,6 +145,7 @@ pub struct Index {
     /// By constant: the expression that is it.
     constants: [Option<ExpressionId>; 2],
     twigs: FxHashMap<ConditionId, ExpressionId>,
+    alternatives: FxHashMap<Box<[PathId]>, ExpressionId>,
     /// Twigs that any document may satisfy.
     always: FxHashSet<ExpressionId>,
     /// Twigs that look at text, comments or instructions.
@@ -160,6 +170,7 @@ impl Index {
             free: Vec::new(),
             constants: [None, None],
             twigs: FxHashMap::default(),
+            alternatives: FxHashMap::default(),
             always: FxHashSet::default(),
             text_twigs: 0,
             changes: 0,
@@ -328,6 +339,7 @@ impl Index {
                 self.paths.set_expression(path, fresh);
                 fresh
             }
+            NormalForm::AnyOf(keys) => self.intern_alternatives(keys),
             NormalForm::Other(Condition::True) => self.constant(true),
             NormalForm::Other(Condition::False) => self.constant(false),
             NormalForm::Other(condition) => {
@@ -339,6 +351,20 @@ impl Index {
                 self.place_twig(condition, shared)
             }
         }
+    }
+
+    fn intern_alternatives(&mut self, keys: &[Box<[u8]>]) -> ExpressionId {
+        let mut paths: Vec<PathId> =
+            keys.iter().map(|key| self.paths.intern(key, &mut self.engine)).collect();
+        paths.sort_unstable();
+        if let Some(&known) = self.alternatives.get(paths.as_slice()) {
+            paths.iter().for_each(|&path| self.paths.release_user(path));
+            return known;
+        }
+        let fresh = self.place(Expression::AnyOf(paths.as_slice().into()));
+        paths.iter().for_each(|&path| self.paths.wait(path, fresh));
+        self.alternatives.insert(paths.into(), fresh);
+        fresh
     }
 
     fn constant(&mut self, value: bool) -> ExpressionId {
@@ -397,6 +423,12 @@ impl Index {
             Expression::Free => return,
             Expression::Constant(constant) => self.constants[usize::from(constant)] = None,
             Expression::Linear(path) => self.paths.release_expression(path, &mut self.engine),
+            Expression::AnyOf(paths) => {
+                self.alternatives.remove(&paths);
+                for &path in &paths {
+                    self.paths.release_waiting(path, id, &mut self.engine);
+                }
+            }
             Expression::Twig { condition, triggers, text, .. } => {
                 self.always.remove(&id);
                 self.twigs.remove(&condition);
@@ -413,7 +445,7 @@ impl Index {
     /// Counts and sizes.
     pub fn stats(&self) -> Stats {
         let (cache, remembered_bytes) = self.cache_stats();
-        let linear = |expression: &&Expression| matches!(expression, Expression::Linear(_));
+        let linear = |each: &&Expression| matches!(each, Expression::Linear(_) | Expression::AnyOf(_));
         Stats {
             subscriptions: self.len(),
             distinct: self.expressions.len() - self.free.len(),
@@ -435,6 +467,7 @@ impl Index {
             .iter()
             .map(|expression| match expression {
                 Expression::Twig { triggers, .. } => triggers.len() * size_of::<PathId>(),
+                Expression::AnyOf(paths) => 2 * paths.len() * size_of::<PathId>(),
                 _ => 0,
             })
             .sum();
