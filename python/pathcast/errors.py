@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, TypeAlias, cast
 
-DocumentErrorKind: TypeAlias = Literal["malformed", "encoding", "entity", "limit", "io"]
+DocumentErrorKind: TypeAlias = Literal["malformed", "encoding", "entity", "limit", "invalid", "io"]
 
 _SHOWN = 80  # characters of an expression that a message quotes
 

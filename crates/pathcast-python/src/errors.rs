@@ -27,6 +27,7 @@ pub(crate) fn document_exception<'py>(py: Python<'py>, error: &DocumentError) ->
         DocumentErrorKind::Encoding => ("DocumentError", "encoding"),
         DocumentErrorKind::Entity => ("DocumentError", "entity"),
         DocumentErrorKind::Limit => ("DocumentLimitError", "limit"),
+        DocumentErrorKind::Invalid => ("DocumentError", "invalid"),
         DocumentErrorKind::Io => ("DocumentError", "io"),
     };
     class(py, name)?.call1((&error.reason, error.line, error.column, kind))

@@ -10,7 +10,7 @@ use super::chars::{is_space, ncname, skip_space};
 use super::declaration;
 use super::doctype::{self, Defaults};
 use super::encoding::Detected;
-use super::error::Fault;
+use super::error::{DocumentErrorKind, Fault};
 use super::namespaces::Namespaces;
 use super::references;
 use super::sink::{Sink, StartTag, UriId};
@@ -160,7 +160,10 @@ impl Document {
             tag,
             scratch: &self.attributes.scratch,
         });
-        Ok(())
+        match sink.refusal() {
+            Some(reason) => Err(Fault::new(DocumentErrorKind::Invalid, 0, reason)),
+            None => Ok(()),
+        }
     }
 
     #[cold]

@@ -13,6 +13,8 @@ pub enum DocumentErrorKind {
     Entity,
     /// Deeper, wider or longer than a limit.
     Limit,
+    /// Well-formed, but not what the schema allows.
+    Invalid,
     /// The source could not be read.
     Io,
 }

@@ -66,6 +66,10 @@ pub trait Sink {
     fn namespace(&mut self, id: UriId, uri: &str);
     /// A start tag; an empty-element tag is followed by `end` at once.
     fn start(&mut self, tag: &StartTag<'_>);
+    /// Why the document must not go on, asked after each start tag: it breaks a schema.
+    fn refusal(&mut self) -> Option<String> {
+        None
+    }
     /// The end of the innermost open element.
     fn end(&mut self);
     /// A piece of text, never empty; pieces with no other event between them are one XPath text node. White space
