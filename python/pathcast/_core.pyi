@@ -24,8 +24,15 @@ def explain(
 @final
 class Index:
     def __new__(
-        cls, engine: str, limits: Limits, namespaces: Mapping[str, str] | None, ignore_namespaces: bool
+        cls,
+        engine: str,
+        limits: Limits,
+        namespaces: Mapping[str, str] | None,
+        ignore_namespaces: bool,
+        ordered: bool,
     ) -> Index: ...
+    @property
+    def ordered(self) -> bool: ...
     def add(self, id: Id, xpath: str, ordered: bool, namespaces: Mapping[str, str] | None = None) -> None: ...
     def add_many(self, subscriptions: Iterable[Subscription] | ArrowStream, ordered: bool) -> None: ...
     def check(self, xpath: str, ordered: bool, namespaces: Mapping[str, str] | None = None) -> None: ...

@@ -48,7 +48,7 @@ class Index:
         `engine` is one of `engines()`; `ordered` and `namespaces` hold for every subscription that does not
         say otherwise; with `ignore_namespaces` only local names count.
         """
-        self._core = _core.Index(engine, limits or Limits(), namespaces, ignore_namespaces)
+        self._core = _core.Index(engine, limits or Limits(), namespaces, ignore_namespaces, ordered)
         self._ordered = ordered
 
     def add(
@@ -139,7 +139,7 @@ class Index:
         """Reads an index from a file; `IndexFormatError` when it is damaged or from a newer version."""
         index = cls.__new__(cls)
         index._core = _core.Index.load(path)
-        index._ordered = False
+        index._ordered = index._core.ordered
         return index
 
     def __repr__(self) -> str:

@@ -31,6 +31,7 @@ pub(crate) fn explain(
         limits: limits_from_python(limits)?,
         namespaces: namespaces_from_python(namespaces)?,
         ignore_namespaces,
+        ordered,
     };
     let mut source = Source::new(document)?;
     let document = source.document().map_err(|error| raise(document_exception(py, &error)))?;

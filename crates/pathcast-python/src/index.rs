@@ -46,12 +46,13 @@ impl Index {
 #[pymethods]
 impl Index {
     #[new]
-    #[pyo3(signature = (engine, limits, namespaces, ignore_namespaces))]
+    #[pyo3(signature = (engine, limits, namespaces, ignore_namespaces, ordered))]
     fn new(
         engine: &str,
         limits: &Bound<'_, PyAny>,
         namespaces: Option<&Bound<'_, PyAny>>,
         ignore_namespaces: bool,
+        ordered: bool,
     ) -> PyResult<Self> {
         if !pathcast_core::index::ENGINES.contains(&engine) {
             return Err(PyValueError::new_err(format!(
@@ -63,8 +64,15 @@ impl Index {
             limits: limits_from_python(limits)?,
             namespaces: namespaces_from_python(namespaces)?,
             ignore_namespaces,
+            ordered,
         };
         Ok(Self { core: RwLock::new(Core::new(settings)), engine: engine.to_owned() })
+    }
+
+    /// The mode of subscriptions that do not say theirs.
+    #[getter]
+    fn ordered(&self, py: Python<'_>) -> PyResult<bool> {
+        self.read(py, |core| core.settings().ordered)
     }
 
     #[pyo3(signature = (id, xpath, ordered, namespaces=None))]

@@ -234,7 +234,7 @@ fn encode_settings(settings: &Settings, out: &mut Vec<u8>) {
         encode_number(size as u64, out);
     }
     encode_number(document_bytes, out);
-    out.push(u8::from(settings.ignore_namespaces));
+    out.push(u8::from(settings.ignore_namespaces) | u8::from(settings.ordered) << 1);
     encode_number(settings.namespaces.len() as u64, out);
     for (prefix, uri) in &settings.namespaces {
         encode_text(prefix, out);
@@ -254,10 +254,13 @@ fn decode_settings(bytes: &mut &[u8]) -> Result<Settings, IndexFormatError> {
         expansion: size()?,
         document_bytes: decode_number(bytes)?,
     };
-    let ignore_namespaces = take::<1>(bytes)? == [1];
+    let [flags] = take::<1>(bytes)?;
+    if flags > 3 {
+        return Err(IndexFormatError::Damaged("an unknown setting"));
+    }
     let mut namespaces = Vec::new();
     for _ in 0..decode_number(bytes)? {
         namespaces.push((decode_text(bytes)?.into(), decode_text(bytes)?.into()));
     }
-    Ok(Settings { limits, namespaces, ignore_namespaces })
+    Ok(Settings { limits, namespaces, ignore_namespaces: flags & 1 > 0, ordered: flags & 2 > 0 })
 }

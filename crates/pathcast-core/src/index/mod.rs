@@ -47,6 +47,8 @@ pub struct Settings {
     pub namespaces: Namespaces,
     /// Whether only local names count.
     pub ignore_namespaces: bool,
+    /// The mode of subscriptions that do not say theirs, for whoever adds them: `add` is always told.
+    pub ordered: bool,
 }
 
 /// How a distinct expression is matched.
