@@ -150,7 +150,7 @@ impl Index {
                 documents.by_ref().take(BLOCK).map(|document| Source::new(&document?)).collect();
             let mut block = block?;
             if block.is_empty() {
-                return Batch::new(py, results);
+                return Batch::new(py, results, self.read(py, Core::all_numbers)?);
             }
             results.extend(self.read(py, |core| {
                 let mut refused = Vec::new();
@@ -240,7 +240,7 @@ impl Index {
                 from = to;
             }
         }
-        Batch::new(py, results)
+        Batch::new(py, results, self.read(py, Core::all_numbers)?)
     }
 }
 

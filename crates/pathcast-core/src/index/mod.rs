@@ -135,6 +135,11 @@ impl Index {
         self.ids.is_empty()
     }
 
+    /// Whether every subscription has a number as id.
+    pub fn all_numbers(&self) -> bool {
+        !self.roster.has_texts()
+    }
+
     /// Whether a subscription has this id.
     pub fn contains(&self, id: &Id) -> bool {
         self.slot(id).is_some()
