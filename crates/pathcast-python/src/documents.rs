@@ -1,5 +1,6 @@
 //! Documents from Python: bytes, str, paths and binary files.
 
+use std::cell::Cell;
 use std::io::{self, Read};
 use std::path::PathBuf;
 
@@ -109,6 +110,16 @@ impl<'a> Values<'a> {
 
 const CHUNK: usize = 64 << 10;
 
+thread_local! {
+    /// How many Python files this thread is reading from.
+    static READING: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Whether this thread is inside the `read()` of a Python file.
+pub(crate) fn is_reading() -> bool {
+    READING.get() > 0
+}
+
 /// Reads from a Python object with `read(n) -> bytes`.
 pub(crate) struct PythonFile {
     file: Py<PyAny>,
@@ -124,7 +135,10 @@ impl PythonFile {
     }
 
     fn refill(&mut self, py: Python<'_>) -> PyResult<()> {
-        let read = self.file.bind(py).call_method1("read", (CHUNK,))?;
+        READING.set(READING.get() + 1);
+        let read = self.file.bind(py).call_method1("read", (CHUNK,));
+        READING.set(READING.get() - 1);
+        let read = read?;
         let chunk = read.cast_into::<PyBytes>().map_err(|_| {
             PyTypeError::new_err("the file's read() does not return bytes: open it in binary mode")
         })?;

@@ -10,7 +10,7 @@ use pathcast_core::index::{Document, Index as Core, Settings};
 use pathcast_core::limits::Limits;
 use pathcast_core::reader::{DocumentError, DocumentErrorKind};
 use pathcast_core::xpath::XPathError;
-use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::exceptions::{PyException, PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use pyo3_arrow::PyChunkedArray;
@@ -35,12 +35,22 @@ pub(crate) struct Index {
 
 impl Index {
     fn read<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Core) -> T + Send) -> PyResult<T> {
+        not_while_reading()?;
         py.detach(|| self.core.read().map(|core| work(&core)).map_err(|_| poisoned()))
     }
 
     fn write<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Core) -> T + Send) -> PyResult<T> {
+        not_while_reading()?;
         py.detach(|| self.core.write().map(|mut core| work(&mut core)).map_err(|_| poisoned()))
     }
+}
+
+/// Python code that runs while a document is read is inside the index lock already: it would wait for itself.
+fn not_while_reading() -> PyResult<()> {
+    if crate::documents::is_reading() {
+        return Err(PyRuntimeError::new_err("an index cannot be used from within the read() of a document"));
+    }
+    Ok(())
 }
 
 #[pymethods]
@@ -167,6 +177,11 @@ impl Index {
                 }
                 results
             })?);
+            // An interrupt or an exit is no answer, wherever it was raised.
+            let raised = block.iter_mut().filter_map(Source::take_exception);
+            if let Some(exception) = raised.into_iter().find(|each| !each.is_instance_of::<PyException>(py)) {
+                return Err(exception);
+            }
             py.check_signals()?;
         }
     }
