@@ -220,12 +220,12 @@ impl Index {
     }
 
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        self.read(py, |core| core.save(&path))?.map_err(|error| format_exception(py, error))
+        self.read(py, |core| core.save(&path))?.map_err(|error| format_exception(py, error, &path))
     }
 
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let core = py.detach(|| Core::load(&path)).map_err(|error| format_exception(py, error))?;
+        let core = py.detach(|| Core::load(&path)).map_err(|error| format_exception(py, error, &path))?;
         Ok(Self { core: RwLock::new(core), engine: "auto".to_owned() })
     }
 }
