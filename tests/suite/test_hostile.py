@@ -533,6 +533,18 @@ def test_a_million_equal_subscriptions() -> None:
     assert len(matches) == count  # type: ignore[arg-type]
 
 
+def test_ids_chosen_to_collide() -> None:
+    # 63, 76: multiples of the inverse of a well-known multiplier fall into one bucket of a table that uses it
+    inverse = pow(0xF1357AEA2E62A9C5, -1, 1 << 64)
+    ids = [(number * inverse + (1 << 63)) % (1 << 64) - (1 << 63) for number in range(100_000)]
+    index = pathcast.Index()
+    with within(5):
+        index.add_many((id, "//a") for id in ids)
+        assert all(id in index for id in ids)
+        for id in ids:
+            index.remove(id)
+
+
 def test_many_different_subscriptions() -> None:
     # 63
     count = 300_000
