@@ -234,6 +234,40 @@ def test_nonsense_with_a_right_checksum_is_damage(path: Path, filler: bytes) -> 
             pathcast.Index.load(path)
 
 
+@pytest.mark.parametrize("link", [bytes([4]), bytes([5, 1, 1, 0, 0]), bytes([10]), bytes([2, 2, 6, 2])])
+def test_nesting_without_end_is_damage(path: Path, link: bytes) -> None:
+    """Whatever is let through fits the stack of a thread: an overflow would end the process."""
+    pathcast.Index().save(path)
+    empty = path.read_bytes()
+    outcomes = []
+
+    def load(depth: int) -> None:
+        payload = empty[24:-3] + b"\0\1\1" + link * depth + b"\x08\0\1x" + b"\1\0" + bytes(9)
+        path.write_bytes(empty[:12] + struct.pack("<QI", len(payload), zlib.crc32(payload)) + payload)
+        try:
+            index = pathcast.Index.load(path)
+        except pathcast.IndexFormatError:
+            outcomes.append("refused")
+            return
+        index.match("<a/>")
+        index.match_many(["<a><b/></a>"] * 4, threads=2)
+        index.save(path)
+        index.remove(0)
+        outcomes.append("loaded")
+
+    before = threading.stack_size(2 << 20)
+    try:
+        for depth in (1, 1_000, 2_000, 2_047, 3_000, 4_000, 4_095, 100_000):
+            thread = threading.Thread(target=load, args=(depth,))
+            thread.start()
+            thread.join(timeout=60)
+    finally:
+        threading.stack_size(before)
+    assert len(outcomes) == 8
+    assert outcomes[:2] == ["loaded", "loaded"]
+    assert outcomes[4:] == ["refused"] * 4
+
+
 # Files
 
 

@@ -57,3 +57,33 @@ fn files() {
         true
     });
 }
+
+/// The deepest nesting that is let through can be loaded, matched, saved and dropped on the stack of any thread.
+#[test]
+fn nesting() {
+    // frames without optimisation are many times as large
+    let stack = if cfg!(debug_assertions) { 64 << 20 } else { 2 << 20 };
+    std::thread::Builder::new().stack_size(stack).spawn(load_nested).unwrap().join().unwrap();
+}
+
+fn load_nested() {
+    let empty = Index::new(Settings::default()).to_bytes();
+    let settings = &empty[HEADER..empty.len() - 3]; // without no names, no expressions, no subscriptions
+    let not: &[u8] = &[4];
+    let child: &[u8] = &[5, 1, 1, 0, 0]; // some element, one level down
+    let root: &[u8] = &[10];
+    let both: &[u8] = &[2, 2, 6, 2]; // a text node, and
+    for link in [not, child, root, both] {
+        for depth in [1, 100, 1_000, 1_500, 2_046, 2_047, 2_048, 4_000, 100_000] {
+            let condition = [&link.repeat(depth)[..], &[8, 0, 1, b'x']].concat();
+            let payload = [settings, &[0, 1, 1], &condition, &[1, 0], &[0; 8], &[0]].concat();
+            let Ok(mut index) = Index::from_bytes(&sealed(&payload, &empty[8..12])) else {
+                assert!(depth > 1_500, "{depth} times {link:?} is no damage");
+                continue;
+            };
+            outcomes(&index);
+            assert!(Index::from_bytes(&index.to_bytes()).is_ok());
+            assert!(index.remove(&Id::Number(0)));
+        }
+    }
+}
