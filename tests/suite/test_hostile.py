@@ -590,7 +590,7 @@ def test_all_match_everything() -> None:
     ],
 )
 def test_time_grows_with_the_document(grow: Callable[[int], bytes]) -> None:
-    """Four times the document takes about four times as long; sixteen times would be the square."""
+    """Sixteen times the document takes 16 to 45 times as long, as caches fill; the square would be 256."""
     index = index_of(*EVERYTHING, "//a[b][.//c]", "//*[@x]", "//a//a[b]", "//b[following::c]", limits=HIGH)
 
     def best(document: bytes) -> float:
@@ -601,6 +601,6 @@ def test_time_grows_with_the_document(grow: Callable[[int], bytes]) -> None:
             times.append(time.perf_counter() - began)
         return min(times)
 
-    small, large = grow(10_000), grow(40_000)
+    small, large = grow(10_000), grow(160_000)
     ratio = best(large) / best(small)
-    assert ratio < 12, f"{ratio:.1f} times as long"
+    assert ratio < 120, f"{ratio:.1f} times as long"
