@@ -1,5 +1,8 @@
 //! The core's errors as exceptions of `pathcast.errors`.
 
+use std::io;
+use std::path::Path;
+
 use pathcast_core::index::IndexFormatError;
 use pathcast_core::reader::{DocumentError, DocumentErrorKind};
 use pathcast_core::xpath::{XPathError, XPathErrorKind};
@@ -34,12 +37,22 @@ pub(crate) fn document_exception<'py>(py: Python<'py>, error: &DocumentError) ->
 }
 
 /// An `IndexFormatError`, or the `OSError` behind it.
-pub(crate) fn format_exception(py: Python<'_>, error: IndexFormatError) -> PyErr {
+pub(crate) fn format_exception(py: Python<'_>, error: IndexFormatError, path: &Path) -> PyErr {
     match error {
-        IndexFormatError::Io(error) => PyErr::from(error),
+        IndexFormatError::Io(error) => os_error(py, error, path),
         other => class(py, "IndexFormatError")
             .and_then(|class| class.call1((other.to_string(),)))
             .map_or_else(|error| error, PyErr::from_value),
+    }
+}
+
+/// The `OSError` that Python itself would raise: with number and file name, of the class that the number says.
+fn os_error(py: Python<'_>, error: io::Error, path: &Path) -> PyErr {
+    let Some(number) = error.raw_os_error() else { return PyErr::from(error) };
+    let text = || py.import("os")?.getattr("strerror")?.call1((number,))?.extract::<String>();
+    match text() {
+        Ok(text) => PyOSError::new_err((number, text, path.to_owned())),
+        Err(error) => error,
     }
 }
 

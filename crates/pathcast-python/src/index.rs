@@ -10,7 +10,7 @@ use pathcast_core::engine::EngineName;
 use pathcast_core::index::{Document, Index as Core, Settings};
 use pathcast_core::limits::Limits;
 use pathcast_core::reader::{DocumentError, DocumentErrorKind};
-use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::exceptions::{PyException, PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use pyo3_arrow::PyChunkedArray;
@@ -148,7 +148,7 @@ impl Index {
                 documents.by_ref().take(BLOCK).map(|document| Source::new(&document?)).collect();
             let mut block = block?;
             if block.is_empty() {
-                return Batch::new(py, results);
+                return Batch::new(py, results, self.read(py, Core::all_numbers)?);
             }
             results.extend(self.read(py, |core| {
                 let mut refused = Vec::new();
@@ -165,6 +165,11 @@ impl Index {
                 }
                 results
             })?);
+            // An interrupt or an exit is no answer, wherever it was raised.
+            let raised = block.iter_mut().filter_map(Source::take_exception);
+            if let Some(exception) = raised.into_iter().find(|each| !each.is_instance_of::<PyException>(py)) {
+                return Err(exception);
+            }
             py.check_signals()?;
         }
     }
@@ -208,12 +213,12 @@ impl Index {
     }
 
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        self.read(py, |core| core.save(&path))?.map_err(|error| format_exception(py, error))
+        self.read(py, |core| core.save(&path))?.map_err(|error| format_exception(py, error, &path))
     }
 
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let core = py.detach(|| Core::load(&path)).map_err(|error| format_exception(py, error))?;
+        let core = py.detach(|| Core::load(&path)).map_err(|error| format_exception(py, error, &path))?;
         Ok(Self { core: RwLock::new(core) })
     }
 }
@@ -243,7 +248,7 @@ impl Index {
                 from = to;
             }
         }
-        Batch::new(py, results)
+        Batch::new(py, results, self.read(py, Core::all_numbers)?)
     }
 }
 

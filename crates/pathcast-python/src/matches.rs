@@ -10,7 +10,7 @@ use pathcast_core::index::Id;
 use pathcast_core::reader::DocumentError;
 use pyo3::exceptions::{PyImportError, PyIndexError, PyOverflowError};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PySlice};
+use pyo3::types::{PyList, PySlice, PyTuple};
 use pyo3_arrow::PyArray;
 
 use crate::errors::document_exception;
@@ -78,12 +78,33 @@ impl Matches {
         Ok(format!("Matches({})", self.to_list(py)?.repr()?))
     }
 
-    /// The ids as a `pyarrow.Array`: of integers if all of them are, else of strings.
+    /// Where an id is; `ValueError` when it is not there.
+    #[pyo3(signature = (id, *range))]
+    fn index<'py>(&self, id: &Bound<'py, PyAny>, range: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+        index_in(&self.to_list(id.py())?, id, range)
+    }
+
+    /// How often an id is there: once or not at all.
+    fn count(&self, id: &Bound<'_, PyAny>) -> usize {
+        usize::from(self.__contains__(id))
+    }
+
+    /// The ids as a `pyarrow.Array`: of integers if all ids of the index are, else of strings.
     fn to_arrow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut column = Column::new(self.ids().all(|id| matches!(id, Id::Number(_))));
+        let mut column = Column::new(self.inner.all_numbers());
         self.ids().for_each(|id| column.push(id));
         to_pyarrow(py, column.finish())
     }
+}
+
+fn index_in<'py>(
+    list: &Bound<'py, PyList>,
+    item: &Bound<'py, PyAny>,
+    range: &Bound<'py, PyTuple>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut arguments = vec![item.clone()];
+    arguments.extend(range);
+    list.call_method1("index", PyTuple::new(list.py(), arguments)?)
 }
 
 fn to_pyarrow(py: Python<'_>, array: ArrayRef) -> PyResult<Bound<'_, PyAny>> {
@@ -101,7 +122,7 @@ fn position(at: isize, length: usize) -> PyResult<usize> {
     Ok(from_start as usize)
 }
 
-/// Ids as an Arrow column.
+/// Ids as an Arrow column; its type is that of the whole index, so that all batches of a stream have one schema.
 enum Column {
     Numbers(Int64Builder),
     Texts(StringBuilder),
@@ -133,13 +154,18 @@ impl Column {
 #[pyclass(module = "pathcast._core", frozen, sequence)]
 pub(crate) struct Batch {
     results: Vec<Result<Py<Matches>, DocumentError>>,
+    /// Whether all ids of the index are numbers.
+    numbers: bool,
 }
 
 impl Batch {
     pub(crate) fn new(
         py: Python<'_>,
         results: Vec<Result<pathcast_core::index::Matches, DocumentError>>,
+        numbers: bool,
     ) -> PyResult<Self> {
+        // A subscription may have been added between two blocks of documents.
+        let numbers = numbers && results.iter().flatten().all(pathcast_core::index::Matches::all_numbers);
         let results: PyResult<Vec<_>> = results
             .into_iter()
             .map(|result| match result {
@@ -147,7 +173,7 @@ impl Batch {
                 Err(error) => Ok(Err(error)),
             })
             .collect();
-        Ok(Self { results: results? })
+        Ok(Self { results: results?, numbers })
     }
 
     fn item<'py>(&self, py: Python<'py>, at: usize) -> PyResult<Bound<'py, PyAny>> {
@@ -180,11 +206,27 @@ impl Batch {
         format!("<{} results, {bad} of them errors>", self.results.len())
     }
 
-    /// A `pyarrow.ListArray` of ids, one list a document and null for a bad one; of integers if all ids are.
+    /// Where an equal result is; `ValueError` when there is none.
+    #[pyo3(signature = (result, *range))]
+    fn index<'py>(
+        &self,
+        result: &Bound<'py, PyAny>,
+        range: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = result.py();
+        index_in(&PyList::new(py, self.items(py)?)?, result, range)
+    }
+
+    /// How many results are equal to one.
+    fn count<'py>(&self, result: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = result.py();
+        PyList::new(py, self.items(py)?)?.call_method1("count", (result,))
+    }
+
+    /// A `pyarrow.ListArray` of ids, one list a document and null for a bad one; of integers if all ids of the
+    /// index are.
     fn to_arrow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let good = || self.results.iter().filter_map(|result| result.as_ref().ok().map(Py::get));
-        let numbers = good().all(|matches| matches.ids().all(|id| matches!(id, Id::Number(_))));
-        let mut column = Column::new(numbers);
+        let mut column = Column::new(self.numbers);
         let mut offsets = vec![0_i32];
         let mut total = 0_usize;
         for result in &self.results {

@@ -16,12 +16,14 @@ pub(crate) fn id_from_python(id: &Bound<'_, PyAny>) -> PyResult<Id> {
     if id.is_instance_of::<PyInt>() {
         return match id.extract::<i64>() {
             Ok(number) => Ok(Id::Number(number)),
-            Err(_) => Err(PyOverflowError::new_err(
-                "a number as id must fit into 64 bits; use str(id) for a larger one",
-            )),
+            Err(_) => Err(too_large()),
         };
     }
     Err(PyTypeError::new_err(format!("an id is a str or an int, not {}", id.get_type().name()?)))
+}
+
+fn too_large() -> PyErr {
+    PyOverflowError::new_err("a number as id must fit into 64 bits with sign; use str(id) for a larger one")
 }
 
 pub(crate) fn id_to_python<'py>(py: Python<'py>, id: &Id) -> PyResult<Bound<'py, PyAny>> {
@@ -67,7 +69,8 @@ fn python_row(row: &Bound<'_, PyAny>, ordered: bool) -> PyResult<Subscription> {
     if !(2..=4).contains(&length) || row.is_instance_of::<PyString>() {
         return Err(wrong());
     }
-    let item = |at: usize| row.get_item(at);
+    // A mapping has a length as well.
+    let item = |at: usize| row.get_item(at).map_err(|_| wrong());
     let own: Option<bool> = if length > 2 { item(2)?.extract()? } else { None };
     Ok(Subscription {
         id: id_from_python(&item(0)?)?,
@@ -84,14 +87,15 @@ fn arrow_rows(batch: &RecordBatch, default: bool, all: &mut Vec<Subscription>) -
     };
     let (ids, xpaths) = (needed("id")?, Texts::new("xpath", needed("xpath")?)?);
     let ids = Ids::new(ids)?;
-    let ordered = column("ordered").map(|array| {
+    let ordered = column("ordered").filter(|array| *array.data_type() != DataType::Null).map(|array| {
         let array: Option<&BooleanArray> = array.as_boolean_opt();
         array.cloned().ok_or_else(|| PyTypeError::new_err("the column 'ordered' must be boolean"))
     });
     let ordered = ordered.transpose()?;
     let namespaces = column("namespaces").map(namespace_maps).transpose()?;
     for at in 0..batch.num_rows() {
-        let missing = |name: &str| PyValueError::new_err(format!("row {at} of the table has no {name}"));
+        let row = all.len();
+        let missing = |name: &str| PyValueError::new_err(format!("row {row} of the table has no {name}"));
         all.push(Subscription {
             id: ids.get(at).ok_or_else(|| missing("id"))?,
             xpath: xpaths.get(at).ok_or_else(|| missing("xpath"))?.to_owned(),
@@ -174,7 +178,9 @@ impl<'a> Ids<'a> {
 
 /// Integers of any width as 64 bits.
 fn widened(array: &ArrayRef) -> PyResult<Int64Array> {
-    use arrow_array::types::{Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type};
+    use arrow_array::types::{
+        Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    };
     macro_rules! widen {
         ($kind:ty) => {
             Ok(array.as_primitive::<$kind>().iter().map(|value| value.map(i64::from)).collect())
@@ -188,6 +194,13 @@ fn widened(array: &ArrayRef) -> PyResult<Int64Array> {
         DataType::UInt32 => widen!(UInt32Type),
         DataType::UInt16 => widen!(UInt16Type),
         DataType::UInt8 => widen!(UInt8Type),
+        DataType::UInt64 => {
+            let numbers = array.as_primitive::<UInt64Type>().iter();
+            numbers
+                .map(|value| value.map(i64::try_from).transpose())
+                .collect::<Result<_, _>>()
+                .map_err(|_| too_large())
+        }
         other => {
             Err(PyTypeError::new_err(format!("the column 'id' must be strings or integers, not {other}")))
         }

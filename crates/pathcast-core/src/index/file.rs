@@ -7,6 +7,7 @@
 use std::fmt;
 use std::io;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Expression, Id, Index, NormalForm, Settings};
 use crate::engine::EngineName;
@@ -64,8 +65,10 @@ impl Index {
     /// # Errors
     /// The file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), IndexFormatError> {
+        // Its own name for every call: threads may save to one path at once, and the last one wins whole.
+        static CALLS: AtomicU64 = AtomicU64::new(0);
         let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}.part", std::process::id()));
+        name.push(format!(".{}.{}.part", std::process::id(), CALLS.fetch_add(1, Ordering::Relaxed)));
         let part = path.with_file_name(name);
         let written = (|| {
             let mut file = std::fs::File::create(&part)?;

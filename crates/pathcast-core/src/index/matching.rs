@@ -35,6 +35,11 @@ impl Matches {
         self.expressions.len()
     }
 
+    /// Whether every subscription of the index, matched or not, has a number as id.
+    pub fn all_numbers(&self) -> bool {
+        !self.roster.has_texts()
+    }
+
     /// Their places, in order of registration; `id` names them.
     pub fn slots(&self) -> Vec<u32> {
         self.roster.slots(&self.expressions)

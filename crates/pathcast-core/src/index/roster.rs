@@ -15,6 +15,12 @@ pub enum Id {
     Text(Box<str>),
 }
 
+impl Id {
+    fn is_text(&self) -> bool {
+        matches!(self, Self::Text(_))
+    }
+}
+
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -38,6 +44,8 @@ pub(super) const VACANT: ExpressionId = ExpressionId::MAX;
 pub(super) struct Roster {
     seats: Chunks<Seat>,
     subscribers: Chunks<Subscribers>,
+    /// How many of the places that are taken have a text as id.
+    texts: usize,
 }
 
 /// One subscription.
@@ -88,6 +96,11 @@ impl Roster {
         (0..).zip(self.seats.iter()).filter(|(_, seat)| seat.expression != VACANT)
     }
 
+    /// Whether any subscription has a text as id.
+    pub(super) fn has_texts(&self) -> bool {
+        self.texts > 0
+    }
+
     /// Makes room for an expression.
     pub(super) fn reserve(&mut self, expression: ExpressionId) {
         while self.subscribers.len() <= expression as usize {
@@ -97,7 +110,9 @@ impl Roster {
 
     /// An empty place takes an expression.
     pub(super) fn join(&mut self, slot: Slot, expression: ExpressionId) {
-        self.seats.get_mut(slot).expression = expression;
+        let seat = self.seats.get_mut(slot);
+        seat.expression = expression;
+        self.texts += usize::from(seat.id.is_text());
         let list = self.subscribers.get_mut(expression);
         match list {
             Subscribers::None => *list = Subscribers::One(slot),
@@ -113,7 +128,9 @@ impl Roster {
 
     /// A place gives its expression up; its id stays until it is taken again or the roster is compacted.
     pub(super) fn leave(&mut self, slot: Slot) -> ExpressionId {
-        let expression = std::mem::replace(&mut self.seats.get_mut(slot).expression, VACANT);
+        let seat = self.seats.get_mut(slot);
+        let expression = std::mem::replace(&mut seat.expression, VACANT);
+        self.texts -= usize::from(seat.id.is_text());
         let list = self.subscribers.get_mut(expression);
         match list {
             Subscribers::Many(many) if many.live > 1 => {

@@ -12,8 +12,9 @@ use crate::xpath::ast::Comparison;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecodeError;
 
-/// Nesting that no parser lets through; deeper bytes are damage.
-const DEPTH: u32 = 4_096;
+/// Nesting that no expression has, at 1,024 steps and 256 parentheses; deeper bytes are damage. The walk over twice
+/// as much overflows a stack of 2 MiB.
+const DEPTH: u32 = 2_048;
 
 /// A gap that no expression is long enough to write.
 pub(super) const LEVELS: u32 = 1 << 20;

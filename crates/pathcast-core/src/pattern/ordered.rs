@@ -249,7 +249,7 @@ fn refuse_unordered(expression: &Expr<'_>) -> Result<(), XPathError> {
                     | ast::Axis::Preceding
                     | ast::Axis::PrecedingSibling
             ) {
-                return Err(unsupported("an order axis in ordered mode", step.column));
+                return Err(unsupported(&format!("{}:: in ordered mode", step.axis), step.column));
             }
             step.predicates.iter().try_for_each(refuse_unordered)
         })
