@@ -41,7 +41,7 @@ def test_the_verdict_is_that_of_the_suite(case: Case) -> None:
 def test_the_first_step_that_finds_nothing_is_the_last_shown() -> None:
     explanation = explain("/news/item[@lang = 'fr']/title/b", DOCUMENT)
     (path,) = explanation.paths
-    assert [(step.text, step.count) for step in path.steps] == [("news", 1), ("item[@lang = 'fr']", 0)]
+    assert [(step.text, step.count) for step in path.steps] == [("/news", 1), ("/item[@lang = 'fr']", 0)]
     assert not path.matched
 
 
