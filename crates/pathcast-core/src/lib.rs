@@ -12,6 +12,7 @@ pub mod limits;
 pub mod names;
 pub mod pattern;
 pub mod reader;
+pub mod schema;
 pub mod twig;
 pub mod values;
 pub mod xpath;
