@@ -7,12 +7,16 @@
 //! After "Schema-Conscious Filtering of XML Documents" (Silvasti, Sippu, Soisalon-Soininen), with its corrections
 //! noted where they apply.
 
+pub mod consistency;
 mod declare;
 mod encode;
 pub mod graph;
+mod reason;
 mod set;
 mod structure;
+mod values;
 
+pub use consistency::{Verdict, check};
 pub use declare::Builder;
 pub use graph::{Attribute, Content, ElementId, Graph, Values};
 pub use set::ElementSet;
