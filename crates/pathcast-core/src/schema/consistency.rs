@@ -67,6 +67,11 @@ impl<'a> Feasible<'a> {
         Self { graph, names, known: FxHashMap::default() }
     }
 
+    /// By the place of a pattern in memory: the elements that may fit it.
+    pub(super) fn into_known(self) -> FxHashMap<*const NodePattern, ElementSet> {
+        self.known
+    }
+
     fn none(&self) -> ElementSet {
         ElementSet::new(self.graph.bound())
     }
@@ -163,8 +168,13 @@ impl<'a> Feasible<'a> {
     fn node(&mut self, condition: &Condition) -> ElementSet {
         let graph = self.graph;
         match condition {
-            Condition::True | Condition::Not(_) => self.all(),
+            Condition::True => self.all(),
             Condition::False => self.none(),
+            Condition::Not(inner) => {
+                // What may hold inside says nothing here, but whoever rewrites it will ask.
+                self.holds(inner);
+                self.all()
+            }
             Condition::And(parts) => {
                 let mut set = self.all();
                 for part in parts {

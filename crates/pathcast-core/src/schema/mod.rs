@@ -11,12 +11,16 @@ pub mod consistency;
 mod declare;
 mod encode;
 pub mod graph;
+mod prune;
 mod reason;
+mod rewrite;
 mod set;
 mod structure;
+mod substitutes;
 mod values;
 
 pub use consistency::{Verdict, check};
 pub use declare::Builder;
 pub use graph::{Attribute, Content, ElementId, Graph, Values};
+pub use prune::{PruneLimits, Pruner};
 pub use set::ElementSet;
