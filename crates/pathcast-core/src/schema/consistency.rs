@@ -151,11 +151,11 @@ impl<'a> Feasible<'a> {
                     return graph.all_elements();
                 }
                 let mut parents = graph.parents_of(targets);
-                parents.remove(graph.document());
+                parents.intersect(graph.occurring());
                 graph.children_of(&parents)
             }
             Axis::Following | Axis::Preceding => {
-                if leaves.is_some() || graph.reachable(graph.document()).meets(targets) {
+                if leaves.is_some() || graph.occurring().meets(targets) {
                     graph.all_elements()
                 } else {
                     self.none()

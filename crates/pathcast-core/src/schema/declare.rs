@@ -103,6 +103,7 @@ impl Builder {
             components: OnceLock::new(),
             ancestors: OnceLock::new(),
             with_text: OnceLock::new(),
+            occurring: OnceLock::new(),
         }
     }
 }

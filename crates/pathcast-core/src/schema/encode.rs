@@ -100,7 +100,10 @@ fn decode_children(
 ) -> Result<(), DecodeError> {
     let mut child = 0_u64;
     for _ in 0..list(bytes)? {
-        child = child.checked_add(decode_number(bytes)?).filter(|&child| child < count as u64).ok_or(DecodeError)?;
+        child = child
+            .checked_add(decode_number(bytes)?)
+            .filter(|&child| child < count as u64)
+            .ok_or(DecodeError)?;
         each(child as ElementId);
     }
     Ok(())

@@ -116,6 +116,7 @@ pub struct Graph {
     pub(super) components: OnceLock<Components>,
     pub(super) ancestors: OnceLock<Vec<OnceLock<ElementSet>>>,
     pub(super) with_text: OnceLock<ElementSet>,
+    pub(super) occurring: OnceLock<ElementSet>,
 }
 
 impl Graph {
@@ -305,6 +306,11 @@ impl Graph {
     /// The elements that may be below an element, or the document node, at any depth.
     pub fn reachable(&self, element: ElementId) -> ElementSet {
         self.descend(&ElementSet::one(self.bound(), element), 1, false)
+    }
+
+    /// The elements that a document can have.
+    pub fn occurring(&self) -> &ElementSet {
+        self.occurring.get_or_init(|| self.reachable(self.document()))
     }
 
     /// The set and all that follows from it, downwards or upwards.

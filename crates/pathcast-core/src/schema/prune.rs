@@ -168,8 +168,7 @@ impl Pruner {
             let mut longer = Vec::new();
             for route in &routes {
                 let from = route.last().copied().unwrap_or(graph.document());
-                let mut reached =
-                    graph.descend(&ElementSet::one(graph.bound(), from), stop.min, stop.exact);
+                let mut reached = graph.descend(&ElementSet::one(graph.bound(), from), stop.min, stop.exact);
                 reached.intersect(useful);
                 longer.extend(reached.iter().map(|to| [&route[..], &[to]].concat()));
                 if longer.len() > self.limits.max_results.min(self.limits.substitutes()) {
@@ -181,13 +180,7 @@ impl Pruner {
         Some(routes)
     }
 
-    pub(super) fn plan(
-        &mut self,
-        from: ElementId,
-        goal: Goal,
-        min: u32,
-        exact: bool,
-    ) -> Option<Arc<Plan>> {
+    pub(super) fn plan(&mut self, from: ElementId, goal: Goal, min: u32, exact: bool) -> Option<Arc<Plan>> {
         let key = (from, goal, min, exact);
         if let Some(known) = self.plans.get(&key) {
             return known.clone();
@@ -246,11 +239,8 @@ impl Pruner {
             Tail::Attribute { min, exact, name } => (min, exact, name),
         };
         let graph = self.graph.clone();
-        let holders = self
-            .holders
-            .entry(name)
-            .or_insert_with(|| Arc::new(graph.holders(name, names)))
-            .clone();
+        let holders =
+            self.holders.entry(name).or_insert_with(|| Arc::new(graph.holders(name, names))).clone();
         let mut ends = Vec::new();
         if min == 0 && holders.contains(from) {
             ends.push((End::Attribute(0, true, name), None));

@@ -133,21 +133,19 @@ impl Feasible<'_> {
     }
 
     fn beside(&mut self, axis: Axis, pattern: &NodePattern, places: &ElementSet) -> String {
-        let wanted = self.wanted(&pattern.test);
-        let (these, fitting) = (self.these(places), self.fitting(pattern));
-        match (axis, fitting.is_empty(), &pattern.test) {
-            (_, true, NodeTest::Element(name)) => {
-                let mut anywhere = self.graph.reachable(self.graph.document());
-                anywhere.intersect(&self.graph.named(*name, self.names));
-                if anywhere.is_empty() {
-                    format!("no {wanted} can be in the document")
-                } else {
-                    self.walk(&pattern.condition, anywhere)
-                }
+        let (wanted, these) = (self.wanted(&pattern.test), self.these(places));
+        if let NodeTest::Element(name) = pattern.test {
+            let mut anywhere = self.graph.occurring().clone();
+            anywhere.intersect(&self.graph.named(name, self.names));
+            if anywhere.is_empty() {
+                return format!("no {wanted} can be in the document");
             }
-            (Axis::FollowingSibling | Axis::PrecedingSibling, ..) => {
-                format!("no {wanted} can be beside {these}")
+            if !self.fitting(pattern).meets(&anywhere) {
+                return self.walk(&pattern.condition, anywhere);
             }
+        }
+        match axis {
+            Axis::FollowingSibling | Axis::PrecedingSibling => format!("no {wanted} can be beside {these}"),
             _ => format!("no {wanted} can be before or after {these}"),
         }
     }

@@ -82,9 +82,9 @@ impl Rewriter<'_> {
                     None => condition.clone(),
                 }
             }
-            Condition::Ordered(branches) => {
-                Condition::Ordered(branches.iter().map(|branch| self.branch(branch, places, copies)).collect())
-            }
+            Condition::Ordered(branches) => Condition::Ordered(
+                branches.iter().map(|branch| self.branch(branch, places, copies)).collect(),
+            ),
             _ => condition.clone(),
         }
     }
@@ -157,10 +157,8 @@ impl Rewriter<'_> {
         if places.len() > most {
             return Choice { min, ways: None };
         }
-        let plans: Vec<Arc<Plan>> = places
-            .iter()
-            .filter_map(|from| self.pruner.plan(from, Goal::Element(to), min, exact))
-            .collect();
+        let plans: Vec<Arc<Plan>> =
+            places.iter().filter_map(|from| self.pruner.plan(from, Goal::Element(to), min, exact)).collect();
         let alone = places.len() == 1;
         let everywhere = plans.len() == places.len();
         let least = plans.iter().map(|plan| plan.min).max().filter(|_| everywhere).unwrap_or(min);

@@ -167,7 +167,7 @@ impl Graph {
 
     /// A value for the document node, each element's from those of its children; none if recursion can be reached.
     fn fold(&self, value: impl Fn(&[u64]) -> u64) -> Option<u64> {
-        let mut reached = self.reachable(self.document());
+        let mut reached = self.occurring().clone();
         if reached.meets(self.recursive()) {
             return None;
         }

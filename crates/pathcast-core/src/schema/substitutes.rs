@@ -170,7 +170,9 @@ impl Planner<'_> {
                 if ways.len() == self.limits.substitutes() {
                     return None;
                 }
-                ways.push(way.iter().enumerate().map(|(at, &element)| Hop { exact: at > 0, element }).collect());
+                ways.push(
+                    way.iter().enumerate().map(|(at, &element)| Hop { exact: at > 0, element }).collect(),
+                );
             }
         }
         Some(ways)
