@@ -137,7 +137,7 @@ fn thousands_of_steps() {
         assert!(!pruner.prune(&path, &mut names).is_empty());
         // Gaps that only a damaged file has.
         let path = LinearPath { steps: vec![step(1 << 20, true), step(1 << 20, false)], tail: Tail::End };
-        assert_eq!(pruner.prune(&path, &mut names), [path.clone()]);
+        assert_eq!(pruner.prune(&path, &mut names), std::slice::from_ref(&path));
         assert!(check(&graph, &names, &path.to_condition()).is_possible());
     });
 }
