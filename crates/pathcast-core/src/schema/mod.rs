@@ -1,6 +1,6 @@
 //! What a schema says about subscriptions, before any document is read.
 //!
-//! A DTD becomes a [`Graph`]: which element can be inside which. [`check`](consistency::check) tells a subscription
+//! A DTD becomes a [`Graph`]: which element can be inside which. [`check`] tells a subscription
 //! that no valid document can satisfy, and why. A [`Pruner`] replaces wildcards and descendant operators by the
 //! elements that the graph allows there, so that an engine meets fewer of them.
 //!

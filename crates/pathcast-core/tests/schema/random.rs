@@ -251,7 +251,7 @@ impl Writer<'_> {
             write!(out, "[{}]", self.relative(at, 0)).unwrap();
         }
         // Ordered mode refuses the axis spelled out.
-        (out + &self.step(at).0).replace("/descendant-or-self::", "//")
+        (out + &self.step(at).0).replace("descendant-or-self::", "")
     }
 }
 
