@@ -2,7 +2,8 @@
 //!
 //! Data flows one way: [`xpath`] parses a subscription, [`pattern`] brings it into the normal form all engines
 //! share, [`index`] keeps the distinct expressions and their subscribers. A document goes through the strict
-//! [`reader`]; an [`engine`] finds the linear paths it holds, and [`twig`] decides what linear paths cannot.
+//! [`reader`]; an [`engine`] finds the linear paths it holds, and [`twig`] decides what linear paths cannot. Where all
+//! documents follow one DTD, [`schema`] tells expressions that never match and prunes the others.
 #![forbid(unsafe_code)]
 
 pub mod engine;
@@ -12,6 +13,7 @@ pub mod limits;
 pub mod names;
 pub mod pattern;
 pub mod reader;
+pub mod schema;
 pub mod twig;
 pub mod values;
 pub mod xpath;

@@ -15,7 +15,7 @@ mod linear;
 mod normalise;
 mod ordered;
 
-pub(crate) use build::and;
+pub(crate) use build::{and, exists, not, or, root};
 pub use encode::{
     DecodeError, decode_condition, decode_number, decode_text, encode_condition, encode_number, encode_text,
 };
