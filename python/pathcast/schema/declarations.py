@@ -76,8 +76,8 @@ class Declarations:
     def text(self) -> str:
         """One flat DTD without entities to expand, conditional sections or anything external.
 
-        It is what a validator is given: nothing in it can be fetched, and nothing nests deeper than the reader
-        allowed.
+        It is what a validator is given: nothing in it can be fetched, and nothing nests deeper than
+        the reader allowed.
         """
         lines = [f'<!NOTATION {name} SYSTEM "{name}">' for name in self.notations]
         lines += [

@@ -1,4 +1,4 @@
-"""The entities of a DTD: parameter entities, which the reader replaces, and general ones in default values."""
+"""The entities of a DTD: parameter entities, which the reader replaces, and general ones in defaults."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def components(children: Sequence[Sequence[int]]) -> list[list[int]]:
                     low[node] = min(low[node], index[child])
             else:
                 if low[node] == index[node]:
-                    component = []
+                    component: list[int] = []
                     while not component or component[-1] != node:
                         component.append(stack.pop())
                         on_stack[component[-1]] = False
@@ -112,7 +112,7 @@ def count_paths(start: int, children: Sequence[Sequence[int]], levels: int) -> l
 def count_all_paths(
     start: int, children: Sequence[Sequence[int]], found: Sequence[Sequence[int]]
 ) -> list[int]:
-    """For each node the number of paths from ``start``, saturated below a cycle; ``found`` are the components.
+    """For each node the number of paths from ``start``, saturated below a cycle; ``found``: the components.
 
     >>> children = [[1, 2], [2, 3], [], [3, 2]]
     >>> count_all_paths(0, children, components(children)) == [1, 1, SATURATED, SATURATED]
@@ -134,12 +134,13 @@ def count_all_paths(
 def heights(models: Sequence[Model], number: dict[str, int]) -> list[int | None]:
     """For each element the levels of its shallowest valid tree; None when it has no finite one.
 
-    An element needs more levels than the parts of its model that it cannot leave out: a sequence waits for all of
-    its parts, a choice for the first. Elements are settled level by level, each part of a model is passed
-    once, so the cost is the length of all models together.
+    An element needs one level more than the parts of its model that it cannot leave out: a sequence waits
+    for all of its parts, a choice for the first. Elements are settled level by level, each part of a model is
+    passed once, so the cost is the length of all models together.
 
     >>> from pathcast.schema.model import Empty
-    >>> heights([Name("b"), Choice((Name("a"), Name("c"))), Empty(), Name("d")], {"a": 0, "b": 1, "c": 2, "d": 3})
+    >>> models = [Name("b"), Choice((Name("a"), Name("c"))), Empty(), Name("d")]
+    >>> heights(models, {"a": 0, "b": 1, "c": 2, "d": 3})
     [3, 2, 1, None]
     """
     waiting: dict[str, list[int]] = {}  # name to the parts that wait for it

@@ -1,8 +1,8 @@
 """Reads a DTD: its declarations with parameter entities, conditional sections and files it is made of.
 
 Why not lxml alone: its content models lose prefixes (``mml:sec`` and ``sec`` become one), it skips what it
-cannot load without a word, and libxml2 has to be kept from deep nesting anyway. So the declarations' own
-text is read here, in one pass without recursion, and lxml validates against the flat text that comes out of it.
+cannot load without a word, and libxml2 has to be kept from deep nesting anyway. So the declarations' own text
+is read here, in one pass without recursion, and lxml validates against the flat text that comes out.
 
 What holds where a DTD says something twice: the first declaration, for entities and attributes as the
 recommendation says, and for elements with a warning. A parameter entity whose file is missing is skipped with

@@ -26,9 +26,9 @@ _LISTED = 20  # names that a message lists
 class Schema:
     """The elements that a DTD declares, and which may stand in which.
 
-    Children, edges and everything derived from them speak of *valid documents*: an element that is named in a
-    content model but declared nowhere (`undeclared`) cannot occur in one, nor can an element that needs it, or
-    that needs itself without end (`impossible`).
+    Children, edges and everything derived from them speak of *valid documents*: an element that is named in
+    a content model but declared nowhere (`undeclared`) cannot occur in one, nor can an element that needs it,
+    or that needs itself without end (`impossible`).
 
     >>> schema = Schema.from_text('''
     ...     <!ELEMENT news (item+)>
@@ -84,8 +84,8 @@ class Schema:
         """The schema in a DTD file and the files it is made of.
 
         `root` may be left out when exactly one element is nobody's child. Files that the DTD names are read
-        from its own folder and below, or from the folder `within`; nothing is ever fetched. `namespaces` binds
-        prefixes that the DTD uses and does not bind itself with an ``xmlns`` attribute.
+        from its own folder and below, or from the folder `within`; nothing is ever fetched. `namespaces`
+        binds prefixes that the DTD uses and does not bind itself with an ``xmlns`` attribute.
         """
         path = Path(path)
         return cls(Reader(read(path), Path(within or path.parent)).read(), root, namespaces=namespaces)
@@ -127,7 +127,7 @@ class Schema:
         return self.elements[name].attributes
 
     def edges(self) -> Iterator[tuple[str, str]]:
-        """Every pair of an element and one that may stand directly in it; the document node is not among them."""
+        """Every pair of an element and one that may stand directly in it, without the document node."""
         for name, below in self._children.items():
             for child in below:
                 yield name, child
@@ -209,14 +209,15 @@ class Schema:
     def summary(self) -> str:
         """The schema in a few lines."""
         attributes = sum(len(element.attributes) for element in self.elements.values())
-        paths = self.path_count()
+        count = self.path_count()
+        paths = "unbounded" if count == graph.SATURATED else f"{count:,}"
         lines = [
             f"root {self.root}, {len(self._names)} elements ({len(self.reachable)} reachable), "
             f"{attributes} attributes, {sum(1 for _ in self.edges())} edges",
             f"recursive: {len(self.recursive)} elements in {len(self.components)} components"
             if self.recursive
             else "not recursive",
-            f"depth {self.depth or 'unbounded'}, paths {'unbounded' if paths == graph.SATURATED else f'{paths:,}'}",
+            f"depth {self.depth or 'unbounded'}, paths {paths}",
         ]
         for what, listed in (("undeclared", self.undeclared), ("impossible", self.impossible)):
             if listed:

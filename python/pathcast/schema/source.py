@@ -1,8 +1,8 @@
 """The files of a DTD: found next to it, never on a network; decoded, with line ends as XML has them.
 
 A system identifier is a path relative to the file that names it. A scheme (``http:``, ``file:``) or a host is
-refused, and a path that leads out of the permitted folder is not followed: a DTD from a stranger must not make
-this process read what lies elsewhere.
+refused, and a path that leads out of the permitted folder is not followed: a DTD from a stranger must not
+make this process read what lies elsewhere.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def resolve(system: str, base: Source, within: Path | None) -> Path | None:
     """
     if _SCHEME.match(system) or system.startswith(("//", "\\\\")):
         raise SchemaError(
-            f"{system!r} is not fetched; save it next to the DTD and name it by its path relative to {base.name}"
+            f"{system!r} is not fetched; save it next to the DTD and name it there by its file name"
         )
     if base.folder is None or within is None:
         raise SchemaError(f"{system!r} is not read: a DTD given as text has no folder")

@@ -2,8 +2,8 @@
 
 Two levels, as the recommendation has them. *Between* declarations a reference ``%name;`` opens the entity as
 one more text to read: a ``Frame`` on a stack. *Inside* a declaration a reference stands for the tokens of
-its replacement, set off by spaces; each entity is cut into tokens once. In quoted literals nothing is replaced,
-except in an entity's own value when it is declared.
+its replacement, set off by spaces; each entity is cut into tokens once. In quoted literals nothing is
+replaced, except in an entity's own value when it is declared.
 
 Nothing here recurses, and everything is counted: a chain of 100,000 entities, a loop, or entities that double
 thirty times end in a ``SchemaError``. The largest public DTDs (DocBook, SVG) need under 400,000 tokens.
@@ -39,7 +39,7 @@ _TOKEN = re.compile(
 
 
 class Token(NamedTuple):
-    """A piece of a declaration. Kinds: name, sign, keyword, literal, entity; ``spaced``: after white space."""
+    """A piece of a declaration. Kinds: name, sign, keyword, literal, entity; ``spaced``: after a space."""
 
     kind: str
     text: str
@@ -85,7 +85,7 @@ class Tokens:
         self._spent = 0
 
     def declaration(self, frame: Frame, entity_named: EntityLookup) -> list[Token]:
-        """The tokens from ``frame.at`` up to the ``>`` that ends the declaration; moves the frame behind it."""
+        """The tokens from ``frame.at`` up to the ``>`` that ends the declaration; the frame moves there."""
         text = frame.text
         tokens: list[Token] = []
         at, spaced = frame.at, False
@@ -163,7 +163,7 @@ class Tokens:
 
 
 class EntityLookup:
-    """The declared parameter entities by name; ``load`` reads the file of an external one when it is needed."""
+    """The declared parameter entities by name; ``load`` reads the file of an external one when needed."""
 
     def __init__(self) -> None:
         self.declared: dict[str, ParameterEntity] = {}
