@@ -98,6 +98,10 @@ class Schema:
         source = Source("<text>", normalised(text), None)
         return cls(Reader(source, None).read(), root, namespaces=namespaces)
 
+    def rooted(self, root: str) -> Schema:
+        """The same schema with another root."""
+        return Schema(self._declarations, root, namespaces=self.namespaces)
+
     @property
     def elements(self) -> Mapping[str, Element]:
         """The declared elements by name, in order of declaration."""

@@ -1,0 +1,6 @@
+"""Workloads from a schema: valid documents, and subscriptions that some valid document satisfies."""
+
+from pathcast.generate.documents import documents
+from pathcast.generate.values import Values
+
+__all__ = ["Values", "documents"]
