@@ -35,7 +35,8 @@ class Growth:
         self._repeats = max_repeats
         self._able = schema.reachable
         self._compiled: dict[tuple[str, int], Grow] = {}
-        self._smallest: list[dict[str, int]] = []
+        self._smallest: list[dict[str, int]] = [{}]  # by levels; the last holds for all more
+        self._settled = False
 
     def of(self, element: str, levels: int) -> Grow:
         """The function that appends an element's children; `levels` counts the element itself."""
@@ -144,9 +145,8 @@ class Growth:
 
     def _sizes(self, levels: int) -> dict[str, int]:
         """For each element the fewest elements of a tree with at most this many levels."""
-        table = self._smallest or [{}]
-        self._smallest = table
-        while len(table) <= levels:
+        table = self._smallest
+        while len(table) <= levels and not self._settled:
             last = table[-1]
             now: dict[str, int] = {}
             for name in self._able:
@@ -155,10 +155,9 @@ class Growth:
                     now[name] = 1
                 elif (size := _size(model, last)) is not None:
                     now[name] = size + 1
-            if now == last:  # more levels make nothing smaller
-                return now
+            self._settled = now == last  # more levels make nothing smaller
             table.append(now)
-        return table[levels]
+        return table[min(levels, len(table) - 1)]
 
 
 def _nothing(children: list[Child]) -> None:
