@@ -21,6 +21,7 @@ ENUMERATED = 1_000_000  # expressions that are listed at most to see how many th
 PATIENCE = 10_000  # repetitions in a row before they are listed
 LAST_PATIENCE = 200_000  # repetitions in a row before the search is given up
 _ROOM_TRIES = 1_000  # draws in a row without room for the value predicates
+_WEIGHED = 5_000  # draws after which the levels are weighed anew
 _REPORTED = 1_000  # subscriptions between two calls of the progress function
 
 
@@ -46,7 +47,7 @@ def subscriptions(
     schema: Schema,
     n: int,
     *,
-    max_depth: int = 6,
+    max_depth: int = 10,
     wildcard: float = 0.1,
     descendant: float = 0.1,
     relative: float = 0.0,
@@ -96,8 +97,8 @@ def subscriptions(
     _check_prefixes(schema)
     odds = Odds(max_depth, wildcard, descendant, relative, branch, nested, predicates, skew)
     random = Random(f"{seed}")
-    drawn = _drawn(Walker(schema, odds, values or Values(), random))
-    found = _distinct(schema, odds, drawn, n, random) if distinct else _first(drawn, n)
+    walker = Walker(schema, odds, values or Values(), random)
+    found = _distinct(schema, odds, walker, n, random) if distinct else _first(_drawn(walker), n)
     return _reported(found, progress) if progress else found
 
 
@@ -128,15 +129,42 @@ def _first(drawn: Iterator[tuple[list[Step], bool]], n: int) -> Iterator[str]:
         yield text(steps, is_relative)
 
 
-def _distinct(
-    schema: Schema, odds: Odds, drawn: Iterator[tuple[list[Step], bool]], n: int, random: Random
-) -> Iterator[str]:
+class _Novelty:
+    """How often expressions of each level were new of late: levels that are used up are tried less.
+
+    Short expressions are soon all drawn. For 100,000 distinct ones of NITF, six levels deep (938 paths),
+    this halves the time.
+    """
+
+    def __init__(self, walker: Walker, levels: int) -> None:
+        self._walker = walker
+        self._drawn = [1] * levels
+        self._new = [1] * levels
+        self._left = _WEIGHED
+
+    def count(self, is_new: bool) -> None:
+        """One more draw."""
+        self._drawn[self._walker.last - 1] += 1
+        self._new[self._walker.last - 1] += is_new
+        self._left -= 1
+        if not self._left:
+            self._left = _WEIGHED
+            rates = [new / drawn for new, drawn in zip(self._new, self._drawn, strict=True)]
+            self._walker.prefer([max(rate, 0.01 * max(rates)) for rate in rates])
+            self._drawn = [1 + drawn // 8 for drawn in self._drawn]
+            self._new = [1 + new // 8 for new in self._new]
+
+
+def _distinct(schema: Schema, odds: Odds, walker: Walker, n: int, random: Random) -> Iterator[str]:
     seen: set[Key] = set()
     repeated = 0
+    drawn = _drawn(walker)
+    novelty = _Novelty(walker, odds.max_depth)
     is_listed = bool((odds.branch and odds.nested) or odds.predicates)  # only linear ones can be listed
     while len(seen) < n:
         steps, is_relative = next(drawn)
         name = key(steps)
+        novelty.count(name not in seen)
         if name not in seen:
             seen.add(name)
             repeated = 0

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from dataclasses import dataclass
+from itertools import accumulate
 from random import Random
 
 from pathcast.generate.paths import Step
@@ -49,11 +50,19 @@ class Walker:
         self._able = frozenset(schema.reachable)
         self._together: dict[tuple[str, tuple[str, ...]], bool] = {}
         self._starts = list(first_levels(schema, odds.max_depth).items())
+        self._lasts = [(level + 1) / odds.max_depth for level in range(odds.max_depth)]
+        self.last = 0
+
+    def prefer(self, weights: list[float]) -> None:
+        """Weighs the levels that expressions go down to at most; all weigh the same at first."""
+        total = sum(weights)
+        self._lasts = [share / total for share in accumulate(weights)]
 
     def path(self) -> tuple[list[Step], bool] | None:
         """An expression, and whether it is relative; None when its tests find no room."""
         odds, draw = self._odds, self._draw
-        last = 1 + int(draw() * odds.max_depth)
+        # Rounding may leave the last share below 1.
+        self.last = last = 1 + min(bisect(self._lasts, draw()), odds.max_depth - 1)
         is_relative = draw() < odds.relative
         if is_relative:
             element, level = self._starts[int(draw() * len(self._starts))]
