@@ -96,7 +96,7 @@ def subscriptions(
             "--output",
             "-o",
             metavar="FILE",
-            help="Where they go, by its ending one a line (.txt), .csv, .tsv or .jsonl; - is standard output.",
+            help="Where they go, one a line, or as .csv, .tsv or .jsonl; - is standard output.",
         ),
     ],
     root: Root = None,
@@ -142,7 +142,7 @@ def subscriptions(
     kind = Path(output).suffix
     if namespaces and kind not in (".csv", ".tsv", ".jsonl"):
         typer.echo(
-            f"pathcast: the names need the namespaces {json.dumps(namespaces)}; .csv, .tsv and .jsonl keep them",
+            f"pathcast: the names need the namespaces {json.dumps(namespaces)}; .csv and .jsonl keep them",
             err=True,
         )
     try:

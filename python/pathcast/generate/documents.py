@@ -37,7 +37,7 @@ def documents(
 ) -> Iterator[bytes]:
     """Draws `n` documents that are valid for the schema.
 
-    Levels count the root as the first. `max_repeats` bounds what may be repeated (``*``, ``+``, mixed content),
+    Levels count the root as the first. `max_repeats` bounds what may repeat (``*``, ``+``, mixed content),
     `optional` are the odds of what may be left out (``?``, ``*``), `attributes` those of attributes that are
     not required, `values` says where text and attribute values come from. With a `target_size` (in
     bytes) documents stop growing there, and small ones are drawn again with more repetitions. Without one
@@ -50,8 +50,8 @@ def documents(
     ... ''')
     >>> for document in documents(schema, 2, seed=4):
     ...     print(document.decode())
-    <news><item lang="fr">basalt</item><item lang="en">18</item></news>
-    <news><item lang="fr">2</item><item lang="en">lantern</item></news>
+    <news><item lang="en">summit</item></news>
+    <news><item lang="fr">willow</item><item lang="fr">delta</item><item lang="fr">pepper</item></news>
     """
     check_share("optional", optional)
     check_share("attributes", attributes)

@@ -1,7 +1,7 @@
 """Every linear expression that a walk can draw, each once: to know how many there are.
 
-An expression is a chain of names with gaps (so many wildcards, with or without a ``//`` among them), and perhaps
-wildcards at the end. Below a prefix only this counts: which elements it may have reached, each on the
+An expression is a chain of names with gaps (so many wildcards, with or without a ``//`` among them), and
+perhaps wildcards at the end. Below a prefix only this counts: which elements it may have reached, each on the
 highest level possible. One prefix has one such set, so a depth-first walk over sets lists every
 expression once and draws none that the schema excludes.
 """

@@ -1,8 +1,8 @@
 """How content grows: from a content model to the children of one element, within the levels that are left.
 
 A model is compiled to a function that appends children to a list, one compilation for each element and
-number of levels left. What cannot be completed within the levels is not offered: an optional part is left out,
-a choice has only the alternatives that fit, so recursion ends by the shortest completion by itself.
+number of levels left. What cannot be completed within the levels is not offered: an optional part is left
+out, a choice has only the alternatives that fit, so recursion ends by the shortest completion by itself.
 
 When a document has its size, the smallest completion takes over: the fewest elements that fit the levels.
 """

@@ -1,5 +1,4 @@
-"""How start tags are written: attributes of every type, with identifiers that are unique and references that lead
-to one.
+"""How start tags are written: attributes of every type, unique identifiers, references that lead to one.
 
 References may point forward, so a reference leaves an empty place in the output, and is filled in when the
 document has all its identifiers; so does an implied identifier that was left out, in case a reference
@@ -114,7 +113,7 @@ class Tags:
             elif not self._namespaces.bound(name, attribute.name):
                 if attribute.presence == "required":
                     raise SchemaError(
-                        f"the attribute {attribute.name} of {name} is required, and its prefix is bound nowhere"
+                        f"the attribute {attribute.name} of {name} is required; its prefix is bound nowhere"
                     )
             elif attribute.type in ("ID", "IDREF", "IDREFS"):
                 tag.special.append(self._identifier(attribute))
@@ -127,7 +126,7 @@ class Tags:
         if drawn is None:
             if attribute.presence == "required":
                 raise SchemaError(
-                    f"the attribute {attribute.name} of {name} must name an unparsed entity, and there is none"
+                    f"the attribute {attribute.name} of {name} must name an unparsed entity; there is none"
                 )
             return
         variants = [f" {attribute.name}={quoteattr(value)}" for value in drawn.values]
@@ -184,7 +183,7 @@ class NamespaceDeclarations:
         for name in schema.reachable:
             if not self.bound(name, name):
                 raise SchemaError(
-                    f"the element {name} has a prefix that no xmlns attribute binds; documents cannot be sound"
+                    f"the element {name} has a prefix that no xmlns attribute binds, so no document is sound"
                 )
 
     def _value(self, attribute: Attribute) -> str | None:

@@ -27,7 +27,7 @@ class Tests:
         self._known: dict[str, list[tuple[str, Distribution, str]]] = {}
 
     def add(self, steps: list[Step], count: int) -> bool:
-        """Adds `count` tests to steps drawn at random, no two on the same thing; False when there is no room."""
+        """Adds `count` tests to steps at random, no two on the same thing; False when there is no room."""
         free = [(step, test) for step in steps for test in self._of(step.element)]
         if len(free) < count:
             return False

@@ -12,9 +12,37 @@ from dataclasses import dataclass
 from itertools import accumulate
 from random import Random
 
-WORDS = tuple(
-    "amber bridge cedar delta ember field garden harbour island juniper kettle lantern meadow north orchard pepper "
-    "quarry river summit timber umbra valley willow yarrow zephyr anchor basalt copper drift eagle".split()
+WORDS = (
+    "amber",
+    "bridge",
+    "cedar",
+    "delta",
+    "ember",
+    "field",
+    "garden",
+    "harbour",
+    "island",
+    "juniper",
+    "kettle",
+    "lantern",
+    "meadow",
+    "north",
+    "orchard",
+    "pepper",
+    "quarry",
+    "river",
+    "summit",
+    "timber",
+    "umbra",
+    "valley",
+    "willow",
+    "yarrow",
+    "zephyr",
+    "anchor",
+    "basalt",
+    "copper",
+    "drift",
+    "eagle",
 )
 
 
@@ -22,8 +50,8 @@ WORDS = tuple(
 class Values:
     """A source of values: integers `low`..`high` in the share `numbers` of all draws, words otherwise.
 
-    `skew` is the Zipf exponent: 0 draws all integers alike and all words alike, 1 draws the second half as often
-    as the first, and so on.
+    `skew` is the Zipf exponent: 0 draws all integers alike and all words alike, 1 draws the second half
+    as often as the first, and so on.
 
     >>> values = Values(low=1, high=3, words=("a", "b"), numbers=1.0)
     >>> sorted(set(values.distribution().values))

@@ -1,9 +1,9 @@
 """Draws expressions by walking down the graph of a schema, so that some valid document satisfies each.
 
-A walk goes from the document node along children. With the probability of ``//`` a step first passes
-over a few levels (each time one more with probability one half), then the next element becomes a step: its name,
-or ``*``. Every branch is a walk of its own from an element of the path. It is kept only if the content model
-lets its first element stand next to the children that the path and the other branches go through.
+A walk goes from the document node along children. With the probability of ``//`` a step first passes over a
+few levels (each time one more with probability one half), then the next element becomes a step: its name,
+or ``*``. Every branch is a walk of its own from an element of the path. It is kept only if the content
+model lets its first element stand next to the children that the path and the other branches go through.
 
 The first walk and its branches are a part of a valid document: that is why the expression is consistent.
 """

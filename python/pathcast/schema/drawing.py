@@ -1,9 +1,9 @@
 """Draws the graph of a schema as SVG: elements in columns by level, from the root on the left.
 
-An element stands in the column of the *longest* way to it when it is in no cycle, with cycles taken as one node,
-so that edges lead to the right; only edges inside a cycle may lead back, and these and their elements have
-another colour. The order in a column follows the middle of an element's neighbours, swept a few times to and fro,
-which is the usual way to few crossings. Everything is computed; nothing is random.
+An element stands in the column of the *longest* way to it when it is in no cycle, with cycles taken as one
+node, so that edges lead to the right; only edges inside a cycle may lead back, and these and their elements
+have another colour. The order in a column follows the middle of an element's neighbours, swept a few times
+to and fro, which is the usual way to few crossings. Everything is computed; nothing is random.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def draw(schema: Schema) -> str:
     edges = [_edge(schema, parent, child, boxes) for parent in boxes for child in schema.children(parent)]
     names = [_box(schema, name, *box) for name, box in boxes.items()]
     legend = _legend()
-    width = max(max(left + size for left, _, size in boxes.values()) + _MARGIN + 40, 660)
+    width = max(max(left + size for left, _, size in boxes.values()) + _MARGIN + 40, 740)
     height = max(top for _, top, _ in boxes.values()) + _ROW + _MARGIN
     depth = f"depth {schema.depth}" if schema.depth else "depth unbounded"
     title = f"{len(boxes)} elements, {len(edges)} edges, {len(schema.recursive)} in cycles, {depth}"
@@ -57,7 +57,7 @@ def draw(schema: Schema) -> str:
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
             f'width="{width:.0f}" height="{height:.0f}">',
             f"<style>{_STYLE}</style>",
-            f'<rect width="100%" height="100%" style="fill: white; stroke: none"/>',
+            '<rect width="100%" height="100%" style="fill: white; stroke: none"/>',
             f'<text class="title" x="{_MARGIN}" y="28">{escape(printable(schema.root))}</text>',
             f'<text class="small" x="{_MARGIN}" y="46">{title}</text>',
             *legend,
@@ -92,7 +92,7 @@ def _columns(schema: Schema) -> dict[str, int]:
         for name in members[now]:
             for child in schema.children(name):
                 if group[child] != now:
-                    # What hangs below a cycle stands behind it, what hangs below an element right behind that.
+                    # What hangs below a cycle stands behind all of it.
                     first[group[child]] = max(
                         first[group[child]], (last if now[0] == "#" else inner[name]) + 1
                     )
@@ -172,7 +172,7 @@ def _box(schema: Schema, name: str, left: float, top: float, size: float) -> str
 
 
 def _edge(schema: Schema, parent: str, child: str, boxes: Mapping[str, tuple[float, float, float]]) -> str:
-    """A curve from the right side of the parent to the left side of the child, or around when it leads back."""
+    """A curve from the right side of the parent to the left side of the child, or around if it leads back."""
     left, top, size = boxes[parent]
     end, end_top, end_size = boxes[child]
     start, start_y, end_y = left + size, top + _HEIGHT / 2, end_top + _HEIGHT / 2
@@ -199,13 +199,13 @@ def _edge(schema: Schema, parent: str, child: str, boxes: Mapping[str, tuple[flo
 def _legend() -> list[str]:
     """What the colours mean."""
     return [
-        '<g transform="translate(330 16)"><rect width="20" height="14" rx="3"/>',
+        '<g transform="translate(400 16)"><rect width="20" height="14" rx="3"/>',
         '<text x="28" y="12">element</text></g>',
-        '<g class="recursive" transform="translate(420 16)"><rect width="20" height="14" rx="3"/>',
+        '<g class="recursive" transform="translate(490 16)"><rect width="20" height="14" rx="3"/>',
         '<text x="28" y="12">can contain itself</text></g>',
-        '<g transform="translate(330 38)"><path d="M0 7 H20"/><text x="28" y="12">may contain</text></g>',
-        '<g transform="translate(450 38)"><path class="cycle" d="M0 7 H20"/>'
+        '<g transform="translate(400 38)"><path d="M0 7 H20"/><text x="28" y="12">may contain</text></g>',
+        '<g transform="translate(520 38)"><path class="cycle" d="M0 7 H20"/>'
         '<text x="28" y="12">in a cycle</text></g>',
-        '<g transform="translate(550 38)"><path class="back" d="M0 7 H20"/>'
+        '<g transform="translate(620 38)"><path class="back" d="M0 7 H20"/>'
         '<text x="28" y="12">leads back</text></g>',
     ]

@@ -207,7 +207,7 @@ class Schema:
     def validate(self, document: Document) -> list[Problem]:
         """What is wrong with a document, nothing when it is valid. Needs lxml (``pathcast[schema]``)."""
         if self._validator is None:
-            self._validator = Validator(self._declarations.text(), self.root)
+            self._validator = Validator(self._declarations.text(), self.root, self._declarations.escaped())
         return self._validator.problems(document)
 
     def summary(self) -> str:

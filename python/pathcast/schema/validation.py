@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,8 +30,8 @@ class Problem:
 class Validator:
     """A DTD as libxml2 holds it."""
 
-    def __init__(self, text: str, root: str) -> None:
-        """Needs the flat text of the declarations."""
+    def __init__(self, text: str, root: str, fixed: Mapping[str, Mapping[str, str]]) -> None:
+        """The flat text of the declarations, the root, and the fixed values that the text leaves open."""
         try:
             from lxml import etree
         except ModuleNotFoundError as error:
@@ -39,6 +40,7 @@ class Validator:
             ) from None
         self._etree: Any = etree
         self._root = root
+        self._fixed = fixed
         try:
             self._dtd: Any = etree.DTD(io.BytesIO(text.encode()))
         except etree.DTDParseError as error:
@@ -53,16 +55,30 @@ class Validator:
         except etree.XMLSyntaxError as error:
             return [Problem(error.lineno or 0, str(error.msg))]
         found = []
-        name = etree.QName(tree.getroot()).localname
-        prefix = tree.getroot().prefix
-        if (f"{prefix}:{name}" if prefix else name) != self._root:
+        name = self._name(tree.getroot())
+        if name != self._root:
             found.append(Problem(1, f"The root element is {name}, not {self._root}"))
         # Each call needs a log of its own: lxml hands the log of the last call over with the object.
         if not self._dtd.validate(tree):
             found += [
-                Problem(entry.line, entry.message) for entry in self._dtd.error_log.filter_from_errors()
+                Problem(max(entry.line, 0), entry.message)
+                for entry in self._dtd.error_log.filter_from_errors()
             ]
-        return found
+        return found + self._not_fixed(tree) if self._fixed else found
+
+    def _not_fixed(self, tree: Any) -> list[Problem]:
+        """The attributes that do not have their fixed value, of those that libxml2 was not told."""
+        return [
+            Problem(node.sourceline or 0, f"Value for attribute {attribute} of {name} is not the fixed one")
+            for node in tree.iter(self._etree.Element)
+            for name in [self._name(node)]
+            for attribute, value in self._fixed.get(name, {}).items()
+            if node.get(attribute, value) != value
+        ]
+
+    def _name(self, node: Any) -> str:
+        name = str(self._etree.QName(node).localname)
+        return f"{node.prefix}:{name}" if node.prefix else name
 
 
 def _opened(document: Document) -> Any:
