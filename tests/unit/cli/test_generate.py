@@ -78,7 +78,7 @@ def test_too_many_distinct(run: Run, tmp_path: Path) -> None:
     (tmp_path / "s.dtd").write_text(SVG)
     target = tmp_path / "s.txt"
     # The main function turns it into a sentence and status 2.
-    with pytest.raises(pathcast.PathcastError, match="9 distinct .* and only 3 exist"):
+    with pytest.raises(pathcast.PathcastError, match=r"9 distinct .* and only 3 exist"):
         run("generate", "subscriptions", "--dtd", tmp_path / "s.dtd", "-n", "9", "--distinct", "-o", target)
     assert not target.exists()
 
