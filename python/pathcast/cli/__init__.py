@@ -11,7 +11,7 @@ import sys
 
 import typer
 
-from pathcast.cli import check, explain, match
+from pathcast.cli import check, explain, generate, match, schema
 from pathcast.cli.arguments import Version
 from pathcast.errors import PathcastError, printable
 
@@ -41,6 +41,8 @@ def pathcast(version: Version = False) -> None:
 app.command()(match.match)
 app.command()(explain.explain)
 app.command()(check.check)
+app.add_typer(generate.app, name="generate")
+app.add_typer(schema.app, name="schema")
 
 
 def main() -> None:
