@@ -14,7 +14,7 @@ pip := PIP_DISABLE_PIP_VERSION_CHECK=1 $(bin)/python -m pip install --quiet
 # Directories are in the list because a file that is gone shows only in its directory's time.
 rust := Cargo.toml Cargo.lock $(shell find crates -type d -o -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup prerequisites demo test test-rust test-python lint bench lock format clean
+.PHONY: help setup prerequisites demo test test-rust test-python lint bench jars lock format clean
 
 help: ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
@@ -45,7 +45,7 @@ test: test-rust test-python ## Pass every test
 test-rust: setup ## Pass the tests of the Rust core
 	@cargo test --quiet --locked --package pathcast-core
 
-test-python: setup ## Pass the tests of the Python package and of the documentation
+test-python: setup jars ## Pass the tests of the Python package and of the documentation
 	@$(bin)/python -m pytest --quiet -n $(JOBS)
 
 lint: setup ## Check format, lints, types and stubs
@@ -64,11 +64,17 @@ format: setup ## Format all sources
 	@$(bin)/ruff check --quiet --fix
 	@$(bin)/ruff format --quiet
 
+jars: .jars/kafka/fetched .jars/spark/fetched ## Fetch a Kafka broker and Spark's connector for the tests (needs Maven)
+	@:
+
+.jars/%/fetched: tools/jars/pom.xml
+	@tools/jars/fetch $*
+
 lock: ## Pin the Python dependencies anew (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv" >&2; exit 1; }
 	@uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.10 --upgrade \
 	    --generate-hashes --no-emit-index-url --custom-compile-command "make lock" --quiet --output-file requirements.lock
 
 clean: ## Remove everything that was built
-	@rm -rf $(venv) target build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf $(venv) .jars target build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	@find python tests \( -name __pycache__ -o -name '*.so' \) -prune -exec rm -rf {} + 2>/dev/null || true

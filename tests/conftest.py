@@ -1,0 +1,3 @@
+"""What every test folder may use."""
+
+pytest_plugins = ["tests.kafka.fixtures"]
