@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from random import Random
+from typing import cast
 
 import pytest
 from hypothesis import given, settings
@@ -33,7 +34,8 @@ def pieces(data: bytes, size: int) -> list[bytes]:
 def outermost(data: bytes, local: str) -> list[bytes]:
     """What lxml finds, in canonical form."""
     root = etree.parse(io.BytesIO(data)).getroot()
-    found = root.xpath(f"//*[local-name() = '{local}'][not(ancestor::*[local-name() = '{local}'])]")
+    path = f"//*[local-name() = '{local}'][not(ancestor::*[local-name() = '{local}'])]"
+    found = cast("list[etree._Element]", root.xpath(path))
     return [canonical(etree.tostring(element, with_tail=False)) for element in found]
 
 
