@@ -18,13 +18,16 @@ from pathcast.spark.compile import (
     update_subscriptions,
 )
 from pathcast.spark.match import match, match_tagged, split_tagged
+from pathcast.spark.read import kafka_documents, read_documents
 
 __all__ = [
     "Compiled",
     "RejectedSubscriptions",
     "compile_subscriptions",
+    "kafka_documents",
     "match",
     "match_tagged",
+    "read_documents",
     "remove_unused",
     "split_tagged",
     "update_subscriptions",
