@@ -136,7 +136,9 @@ class _Plan:
             raise ValueError(f"batch_bytes must be at least 1, not {batch_bytes}")
         self._id_type = column_type(documents, id, "documents")
         column_type(documents, document, "documents", (StringType, BinaryType))
-        self._documents = documents.select(documents[_quoted(id)], documents[_quoted(document)])
+        self._documents = documents.select(
+            F.col(_quoted(id)).alias("id"), F.col(_quoted(document)).alias("document")
+        )
         self._engine, self._mode, self._batch_bytes = engine, mode, batch_bytes
 
     def schema(self, want: Want, compiled: Compiled) -> StructType:

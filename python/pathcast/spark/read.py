@@ -66,7 +66,8 @@ def read_documents(
     on, namespace declarations of its ancestors included. One file is cut by one task; its records are then
     spread over `partitions` (Spark's `spark.sql.shuffle.partitions`, if not given).
 
-    A file or record of more than `max_bytes` is replaced by text that says so, which becomes a dead letter.
+    A file or record of more than `max_bytes` is replaced by text that says so, which becomes a dead letter;
+    files of no bytes at all are the one thing missing, because Spark's sources leave them out.
     With `glob`, only files whose name fits count. `streaming` reads files or a topic as they arrive; then
     `format` must be given and, for tables, `schema`.
     """
@@ -120,7 +121,7 @@ def _quoted(name: str) -> str:
 def _whole(files: DataFrame, max_bytes: int) -> DataFrame:
     """Each file as a cell. Spark fails on one beyond 2 GiB, so long ones are told apart without reading."""
     small = files.where(F.col("length") <= max_bytes).select("path", "content")
-    note = problem(f"the file is longer than {max_bytes:,} bytes")
+    note = problem(f"longer than {max_bytes:,} bytes")
     long = files.where(F.col("length") > max_bytes).select("path", F.lit(note).alias("content"))
     return small.union(long)
 

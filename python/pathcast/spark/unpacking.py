@@ -74,7 +74,7 @@ def documents_of(path: str, job: UnpackJob) -> Iterator[tuple[str, bytes]]:
                     if not entry.is_dir():
                         yield from _entry(f"{path}!{entry.filename}", archive, entry, job)
         except zipfile.BadZipFile as error:
-            yield path, problem(f"{path} is a damaged zip file: {error}")
+            yield path, problem(f"a damaged zip file: {error}")
 
 
 def _entry(
@@ -83,7 +83,7 @@ def _entry(
     try:
         contents = archive.open(entry)
     except _BROKEN as error:
-        yield name, problem(f"{name} cannot be unpacked: {error}")
+        yield name, problem(f"an entry that cannot be unpacked: {error}")
         return
     with contents:
         yield from _contents(name, contents, job)
@@ -91,7 +91,7 @@ def _entry(
 
 def _contents(name: str, file: IO[bytes], job: UnpackJob) -> Iterator[tuple[str, bytes]]:
     """The document, or the records, of one file that may be compressed with gzip."""
-    chunks = _Chunks(name, file)
+    chunks = _Chunks(file)
     if job.record is None:
         yield name, _document(chunks, job.max_bytes)
         return
@@ -108,7 +108,7 @@ def _document(chunks: _Chunks, max_bytes: int) -> bytes:
     for chunk in chunks:
         size += len(chunk)
         if size > max_bytes:
-            return problem(f"{chunks.name} is longer than {max_bytes:,} bytes")
+            return problem(f"longer than {max_bytes:,} bytes")
         pieces.append(chunk)
     return chunks.failure or b"".join(pieces)
 
@@ -116,9 +116,8 @@ def _document(chunks: _Chunks, max_bytes: int) -> bytes:
 class _Chunks(Iterator[bytes]):
     """A file's bytes, unpacked; if that breaks off, `failure` says why."""
 
-    def __init__(self, name: str, file: IO[bytes]) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         self.failure: bytes | None = None
-        self.name = name
         front = file.read(2)
         file.seek(0)
         self._file = gzip.GzipFile(fileobj=file) if front == b"\x1f\x8b" else file
@@ -127,7 +126,7 @@ class _Chunks(Iterator[bytes]):
         try:
             chunk = self._file.read(_CHUNK)
         except _BROKEN as error:
-            self.failure = problem(f"{self.name} is damaged or cannot be unpacked: {error}")
+            self.failure = problem(f"damaged, or cannot be unpacked: {error}")
             chunk = b""
         if not chunk:
             raise StopIteration
