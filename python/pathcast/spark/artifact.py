@@ -1,0 +1,223 @@
+"""What compiled subscriptions are on disk: a folder with a manifest and, for each shard, two files.
+
+    manifest.json                        written last, whole or not at all: it alone makes the others count
+    shard-00000-4f5c9a….pathcast         the index; its ids are rows of the next file, counted from 0
+    shard-00000-4f5c9a….arrow            the subscriptions, sorted by id
+    shard-00000-08d12b….rejected.arrow   the rows that were refused, if any
+
+A subscription's shard depends on its id alone, and a file's name on the content it was made from: a shard
+whose rows did not change keeps its files, and a running job never sees a file change under it. The index
+answers with row numbers because numbers are cheaper to hand over than strings, and because the row gives the
+id in its own type and the subscriber with one `take`; the Arrow file is mapped into memory, not read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pathcast
+from pathcast.errors import IndexFormatError
+from pathcast.index import Index
+from pathcast.limits import Limits
+
+__all__ = ["Manifest", "Settings", "Shard", "checksum", "remove_unused", "replace_file"]
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+_AGAIN = "compile the subscriptions again with compile_subscriptions()"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What every index of an artifact is made with."""
+
+    ordered: bool = False
+    namespaces: Mapping[str, str] | None = None
+    ignore_namespaces: bool = False
+    limits: Limits = field(default_factory=Limits)
+
+    def index(self, engine: str = "auto") -> Index:
+        """An empty index."""
+        return Index(
+            engine,
+            limits=self.limits,
+            ordered=self.ordered,
+            namespaces=self.namespaces,
+            ignore_namespaces=self.ignore_namespaces,
+        )
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One shard's files and counts."""
+
+    number: int
+    hash: str
+    """Of the accepted rows and the settings."""
+    source: str
+    """Of all rows as they came and the settings: what tells that nothing changed."""
+    subscriptions: int
+    refused: int
+    rows_crc32: int
+    index_crc32: int
+    index_bytes: int
+    rejected: str | None = None
+    """The name of the file of refused rows."""
+
+    @property
+    def index(self) -> str:
+        """The name of the index file."""
+        return f"shard-{self.number:05}-{self.hash[:20]}.pathcast"
+
+    @property
+    def rows(self) -> str:
+        """The name of the file of subscriptions."""
+        return f"shard-{self.number:05}-{self.hash[:20]}.arrow"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The contents of `manifest.json`."""
+
+    settings: Settings
+    id_type: str
+    """Spark's name for the type of subscription ids."""
+    subscriber_type: str | None
+    shards: tuple[Shard, ...]
+    pathcast: str = pathcast.__version__
+
+    @property
+    def hash(self) -> str:
+        """The version of the whole set: equal sets of subscriptions with equal settings have equal ones."""
+        digest = hashlib.sha256(_settings_json(self.settings).encode())
+        digest.update(f"{self.id_type} {self.subscriber_type} {len(self.shards)}".encode())
+        for shard in self.shards:
+            digest.update(shard.hash.encode())
+        return digest.hexdigest()
+
+    @property
+    def subscriptions(self) -> int:
+        """How many were accepted."""
+        return sum(shard.subscriptions for shard in self.shards)
+
+    @property
+    def refused(self) -> int:
+        """How many were not."""
+        return sum(shard.refused for shard in self.shards)
+
+    def write(self, folder: Path) -> None:
+        """Makes this the manifest of a folder whose files are all there."""
+        contents = {
+            "format": FORMAT,
+            "pathcast": self.pathcast,
+            "hash": self.hash,
+            "subscriptions": self.subscriptions,
+            "refused": self.refused,
+            "id_type": self.id_type,
+            "subscriber_type": self.subscriber_type,
+            "settings": json.loads(_settings_json(self.settings)),
+            "shards": [asdict(shard) for shard in self.shards],
+        }
+        contents["crc32"] = zlib.crc32(json.dumps(contents, sort_keys=True).encode())
+        replace_file(folder / MANIFEST, (json.dumps(contents, indent=2) + "\n").encode())
+
+    @classmethod
+    def read(cls, folder: Path) -> Manifest:
+        """The manifest of a folder; `IndexFormatError` says what is wrong with it and what to do."""
+        path = folder / MANIFEST
+        try:
+            contents = json.loads(path.read_bytes())
+        except FileNotFoundError:
+            raise IndexFormatError(
+                f"{folder} holds no compiled subscriptions ({MANIFEST} is missing): {_AGAIN}"
+            ) from None
+        except (OSError, ValueError) as error:
+            raise IndexFormatError(f"{path} cannot be read ({error}): {_AGAIN}") from None
+        version = contents.get("format") if isinstance(contents, dict) else None
+        if isinstance(version, int) and version > FORMAT:
+            raise IndexFormatError(
+                f"{path} has format version {version}, but this Pathcast ({pathcast.__version__}) reads up "
+                f"to {FORMAT}: upgrade Pathcast to {contents.get('pathcast')}, or {_AGAIN}"
+            )
+        try:
+            if contents.pop("crc32") != zlib.crc32(json.dumps(contents, sort_keys=True).encode()):
+                raise ValueError("its checksum does not fit")
+            return _manifest(contents)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise IndexFormatError(f"{path} is damaged ({error}): {_AGAIN}") from None
+
+
+def _manifest(contents: dict[str, Any]) -> Manifest:
+    settings = contents["settings"]
+    known = {each.name for each in fields(Shard)}
+    return Manifest(
+        settings=Settings(
+            ordered=settings["ordered"],
+            namespaces=settings["namespaces"],
+            ignore_namespaces=settings["ignore_namespaces"],
+            limits=Limits(**settings["limits"]),
+        ),
+        id_type=contents["id_type"],
+        subscriber_type=contents["subscriber_type"],
+        shards=tuple(Shard(**{name: shard[name] for name in known}) for shard in contents["shards"]),
+        pathcast=contents["pathcast"],
+    )
+
+
+def _settings_json(settings: Settings) -> str:
+    return json.dumps(asdict(settings), sort_keys=True)
+
+
+def settings_digest(settings: Settings) -> bytes:
+    """What the hash of every shard starts from."""
+    return hashlib.sha256(_settings_json(settings).encode()).digest()
+
+
+def checksum(path: str | os.PathLike[str]) -> int:
+    """The CRC-32 of a file."""
+    value = 0
+    with open(path, "rb") as file:
+        while chunk := file.read(1 << 20):
+            value = zlib.crc32(chunk, value)
+    return value
+
+
+def replace_file(path: Path, contents: bytes | Path) -> None:
+    """Writes a file, whole or not at all: a task that runs twice, even at once, leaves one good file."""
+    part = path.with_name(f".{path.name}.{uuid4().hex}.part")
+    try:
+        with open(part, "wb") as file:
+            if isinstance(contents, Path):
+                with open(contents, "rb") as source:
+                    while chunk := source.read(1 << 20):
+                        file.write(chunk)
+            else:
+                file.write(contents)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def remove_unused(folder: str | os.PathLike[str]) -> list[str]:
+    """Deletes the shard files that the manifest no longer names, and returns their names.
+
+    Call it when no job or stream reads an older version of the artifact any more.
+    """
+    place = Path(folder)
+    manifest = Manifest.read(place)
+    used = {name for shard in manifest.shards for name in (shard.index, shard.rows, shard.rejected)}
+    removed = sorted(path.name for path in place.glob("shard-*") if path.name not in used)
+    for name in removed:
+        (place / name).unlink(missing_ok=True)
+    return removed

@@ -1,0 +1,360 @@
+"""Compiles a table of subscriptions into an artifact that jobs and streams match with.
+
+`compile_subscriptions` takes all rows, `update_subscriptions` only what changed; both give the same artifact
+for the same subscriptions, down to its hash. Rows go to shards by a hash of their id and never to the driver.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql.types import (
+    BooleanType,
+    ByteType,
+    DataType,
+    IntegerType,
+    LongType,
+    MapType,
+    ShortType,
+    StringType,
+    StructType,
+)
+
+from pathcast.errors import IndexFormatError, PathcastError, printable
+from pathcast.limits import Limits
+from pathcast.spark.artifact import Manifest, Settings, Shard, checksum, replace_file
+from pathcast.spark.building import BuildJob
+from pathcast.spark.session import column_type, needs_shipping, ship_files
+from pathcast.spark.worker import on_worker, read_rows
+
+if TYPE_CHECKING:
+    from pathcast.types import Namespaces
+
+__all__ = ["Compiled", "RejectedSubscriptions", "compile_subscriptions", "update_subscriptions"]
+
+_IDS = (StringType, LongType, IntegerType, ShortType, ByteType)
+_REPLY = "shard string, name string, data binary"
+_NAMESPACES = "map<string,string>"
+
+
+class RejectedSubscriptions(PathcastError, ValueError):  # noqa: N818 - it holds several
+    """A table of subscriptions with rows that make none; `compiled` has the others, and all that are bad."""
+
+    def __init__(self, message: str, compiled: Compiled) -> None:
+        super().__init__(message)
+        self.compiled = compiled
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """Compiled subscriptions in a folder.
+
+    `Compiled.open(path)` reads what `compile_subscriptions` wrote there.
+    """
+
+    path: Path
+    manifest: Manifest
+    spark: SparkSession | None = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], spark: SparkSession | None = None) -> Compiled:
+        """The newest version in a folder; `IndexFormatError` when it is damaged or from a newer Pathcast."""
+        folder = _folder(path)
+        manifest = Manifest.read(folder)
+        for shard in manifest.shards:
+            for name in (shard.index, shard.rows):
+                if not (folder / name).exists():
+                    raise IndexFormatError(
+                        f"{folder / name} is missing: compile the subscriptions again with "
+                        "compile_subscriptions()"
+                    )
+        return cls(folder, manifest, spark)
+
+    @property
+    def hash(self) -> str:
+        """The version: equal subscriptions compiled with equal settings have equal ones."""
+        return self.manifest.hash
+
+    @property
+    def subscriptions(self) -> int:
+        """How many there are."""
+        return self.manifest.subscriptions
+
+    @property
+    def shards(self) -> int:
+        """Over how many indexes they are spread."""
+        return len(self.manifest.shards)
+
+    @property
+    def refused(self) -> int:
+        """How many rows of the last compilation made no subscription."""
+        return self.manifest.refused
+
+    @property
+    def rejected(self) -> DataFrame:
+        """Those rows: `id`, `xpath`, `column` within the expression if it has one, and `reason`."""
+        spark = self.spark or SparkSession.active()
+        names = [shard.rejected for shard in self.manifest.shards if shard.rejected]
+        schema = f"id {self.manifest.id_type}, xpath string, column int, reason string"
+        if not names:
+            return spark.createDataFrame([], schema)
+        table = pa.concat_tables([read_rows(str(self.path / name)) for name in names])
+        return spark.createDataFrame(table, schema)
+
+    def first_rejected(self, count: int) -> list[str]:
+        """A line about each of the first rejected rows."""
+        lines: list[str] = []
+        for shard in self.manifest.shards:
+            if shard.rejected and len(lines) < count:
+                rows = read_rows(str(self.path / shard.rejected)).slice(0, count - len(lines))
+                lines += [_line(row) for row in rows.to_pylist()]
+        return lines
+
+
+def _line(row: dict[str, Any]) -> str:
+    at = f"column {row['column']}: " if row["column"] else ""
+    xpath = row["xpath"] if row["xpath"] is None or len(row["xpath"]) <= 80 else row["xpath"][:79] + "…"
+    return f"{row['id']!r}: {xpath!r}: {at}{printable(row['reason'])}"
+
+
+def compile_subscriptions(
+    subscriptions: DataFrame,
+    path: str | os.PathLike[str],
+    *,
+    shards: int = 1,
+    namespaces: Namespaces | None = None,
+    ordered: bool = False,
+    ignore_namespaces: bool = False,
+    limits: Limits | None = None,
+    latest_by: str | None = None,
+    id: str = "id",
+    xpath: str = "xpath",
+) -> Compiled:
+    """Parses and checks all rows and writes an artifact to the folder `path`.
+
+    The table has the columns `id` (string or integer) and `xpath`, and perhaps `subscriber`, `ordered`
+    and `namespaces` (a map, or a JSON object as text). Bad rows do not stop it: see `Compiled.rejected`.
+    Rows with equal ids must be equal, or `latest_by` must name a column whose highest value tells the newest;
+    else all rows of that id are rejected.
+
+    The folder may hold an older artifact: shards whose rows are the same are not built again, and jobs that
+    use the old one are not disturbed. Best is a folder that all workers see; otherwise the indexes travel
+    through the driver.
+    """
+    if shards < 1:
+        raise ValueError(f"shards must be at least 1, not {shards}")
+    folder = _folder(path)
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = Settings(
+        ordered, dict(namespaces) if namespaces else None, ignore_namespaces, limits or Limits()
+    )
+    settings.index()  # refuses what cannot be before any job starts
+    rows = _rows(subscriptions, shards, id=id, xpath=xpath, latest_by=latest_by)
+    id_type = rows.schema["id"].dataType.simpleString()
+    subscriber_type = (
+        rows.schema["subscriber"].dataType.simpleString() if "subscriber" in rows.columns else None
+    )
+    # Every shard gets a row, so that every shard is built, with Arrow's types as Spark gives them.
+    seeds = subscriptions.sparkSession.range(shards).select(
+        F.col("id").cast("int").alias("shard"),
+        *(F.lit(None).cast(kind).alias(name) for name, kind in rows.dtypes if name not in ("shard", "seed")),
+        F.lit(True).alias("seed"),
+    )
+    previous = _reusable(folder, settings, id_type, subscriber_type, shards)
+    built = _build(rows.unionByName(seeds), folder, settings, previous, shards, changes=False)
+    manifest = Manifest(settings, id_type, subscriber_type, tuple(built[number] for number in range(shards)))
+    manifest.write(folder)
+    return Compiled(folder, manifest, subscriptions.sparkSession)
+
+
+def update_subscriptions(
+    compiled: Compiled | str | os.PathLike[str],
+    changed: DataFrame | None = None,
+    removed: DataFrame | None = None,
+    *,
+    latest_by: str | None = None,
+    id: str = "id",
+    xpath: str = "xpath",
+) -> Compiled:
+    """Compiles again from changes only: rows that are new or different, and a table with the ids to remove.
+
+    Only the shards that a change falls into are read and built. A changed row that is refused leaves the
+    subscription as it was; an id to remove that is not there is no error; an id in both tables is changed.
+    """
+    if not isinstance(compiled, Compiled):
+        compiled = Compiled.open(compiled)
+    manifest, count = compiled.manifest, compiled.shards
+    frames = []
+    if changed is not None:
+        frames.append(_rows(changed, count, id=id, xpath=xpath, latest_by=latest_by, manifest=manifest))
+        frames[0] = frames[0].withColumn("removed", F.lit(False))
+    if removed is not None:
+        column_type(removed, id, "subscriptions to remove")
+        bare = removed.select(F.col(_quoted(id)).cast(manifest.id_type).alias("id")).where("id is not null")
+        wanted = bare.withColumn("xpath", F.lit(None).cast("string"))
+        rows = _rows(wanted, count, id="id", xpath="xpath", latest_by=None, manifest=manifest)
+        frames.append(rows.withColumn("removed", F.lit(True)))
+    if not frames:
+        raise ValueError("give rows that changed, or ids to remove, or both")
+    rows = frames[0]
+    for frame in frames[1:]:
+        rows = rows.unionByName(frame, allowMissingColumns=True)
+    spark = rows.sparkSession
+    previous = {shard.number: shard for shard in manifest.shards}
+    if needs_shipping(spark):
+        ship_files(spark, compiled.path, [shard.rows for shard in manifest.shards])
+    built = _build(rows, compiled.path, manifest.settings, previous, count, changes=True)
+    shards = tuple(built.get(shard.number, shard) for shard in manifest.shards)
+    renewed = Manifest(manifest.settings, manifest.id_type, manifest.subscriber_type, shards)
+    renewed.write(compiled.path)
+    return Compiled(compiled.path, renewed, spark)
+
+
+def _folder(path: str | os.PathLike[str]) -> Path:
+    text = os.fspath(path)
+    if text.startswith("file:"):
+        text = "/" + text[len("file:") :].lstrip("/")
+    elif "://" in text:
+        raise ValueError(
+            f"compiled subscriptions go to a folder that this process can open, not to {text}: mount it, or "
+            "use a local folder, from where they are shipped to the workers"
+        )
+    return Path(text).absolute()
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _rows(
+    frame: DataFrame,
+    shards: int,
+    *,
+    id: str,
+    xpath: str,
+    latest_by: str | None,
+    manifest: Manifest | None = None,
+) -> DataFrame:
+    """The rows in the form that `building` reads, each with its shard."""
+    id_type = column_type(frame, id, "subscriptions", _IDS)
+    if manifest is not None and id_type.simpleString() != manifest.id_type:
+        raise TypeError(
+            f"the ids of these subscriptions are {manifest.id_type}, not {id_type.simpleString()}"
+        )
+    column_type(frame, xpath, "subscriptions", (StringType,))
+    problem = F.lit(None).cast("string")
+    ordered, namespaces = F.lit(None).cast("boolean"), F.lit(None).cast(_NAMESPACES)
+    if "ordered" in frame.columns:
+        ordered, problem = _ordered(column_type(frame, "ordered", "subscriptions"), problem)
+    if "namespaces" in frame.columns:
+        namespaces, problem = _namespaces(column_type(frame, "namespaces", "subscriptions"), problem)
+    columns = [
+        F.col(_quoted(id)).alias("id"),
+        F.col(_quoted(xpath)).alias("xpath"),
+        ordered.alias("ordered"),
+        namespaces.alias("namespaces"),
+    ]
+    subscriber = manifest.subscriber_type if manifest else None
+    if "subscriber" in frame.columns and not (manifest and subscriber is None):
+        column = F.col("subscriber")
+        columns.append((column.cast(subscriber) if subscriber else column).alias("subscriber"))
+    elif subscriber:
+        columns.append(F.lit(None).cast(subscriber).alias("subscriber"))
+    if latest_by is not None:
+        column_type(frame, latest_by, "subscriptions")
+        columns.append(F.col(_quoted(latest_by)).alias("rank"))
+    shard = F.pmod(F.xxhash64(F.col(_quoted(id))), F.lit(shards)).cast("int")
+    return frame.select(shard.alias("shard"), *columns, problem.alias("problem"), F.lit(False).alias("seed"))
+
+
+def _ordered(kind: DataType, problem: Column) -> tuple[Column, Column]:
+    if isinstance(kind, BooleanType):
+        return F.col("ordered"), problem
+    value = F.col("ordered").cast("string").try_cast("boolean")
+    wrong = F.col("ordered").isNotNull() & (F.trim(F.col("ordered").cast("string")) != "") & value.isNull()
+    return value, F.when(wrong, F.lit("ordered must be true or false")).otherwise(problem)
+
+
+def _namespaces(kind: DataType, problem: Column) -> tuple[Column, Column]:
+    column = F.col("namespaces")
+    if isinstance(kind, MapType):
+        return column.cast(_NAMESPACES), problem
+    if isinstance(kind, StructType):
+        return F.from_json(F.to_json(column), _NAMESPACES), problem
+    if not isinstance(kind, StringType):
+        raise TypeError(
+            f"the column 'namespaces' must be {_NAMESPACES} or a JSON object as string, "
+            f"not {kind.simpleString()}: cast it first"
+        )
+    value = F.from_json(column, _NAMESPACES)
+    wrong = column.isNotNull() & (F.trim(column) != "") & value.isNull()
+    return value, F.when(wrong, F.lit("namespaces must be a JSON object of prefix to URI")).otherwise(problem)
+
+
+def _reusable(
+    folder: Path, settings: Settings, id_type: str, subscriber_type: str | None, shards: int
+) -> dict[int, Shard]:
+    """The shards of the artifact in the folder, if there is one like the one to be made; only sound ones."""
+    try:
+        manifest = Manifest.read(folder)
+    except IndexFormatError:
+        return {}
+    same = (manifest.settings, manifest.id_type, manifest.subscriber_type, len(manifest.shards))
+    if same != (settings, id_type, subscriber_type, shards):
+        return {}
+    return {shard.number: shard for shard in manifest.shards if _sound(folder, shard)}
+
+
+def _sound(folder: Path, shard: Shard) -> bool:
+    try:
+        return (
+            checksum(folder / shard.index) == shard.index_crc32
+            and checksum(folder / shard.rows) == shard.rows_crc32
+            and (shard.rejected is None or (folder / shard.rejected).exists())
+        )
+    except OSError:
+        return False
+
+
+def _build(
+    rows: DataFrame,
+    folder: Path,
+    settings: Settings,
+    previous: Mapping[int, Shard],
+    shards: int,
+    *,
+    changes: bool,
+) -> dict[int, Shard]:
+    marker = folder / f".seen-{uuid4().hex}"
+    marker.touch()
+    try:
+        job = BuildJob(str(folder), str(marker), settings, dict(previous), changes)
+        groups = rows.repartition(shards, "shard").groupBy("shard")
+        replies = groups.applyInArrow(on_worker("building", "build", job), _REPLY).collect()
+    finally:
+        marker.unlink(missing_ok=True)
+    return _gathered(folder, replies)
+
+
+def _gathered(folder: Path, replies: Iterable[Any]) -> dict[int, Shard]:
+    """Writes the files that workers could not write; what is known about each shard."""
+    parts: dict[str, list[bytes]] = {}
+    shards: dict[int, Shard] = {}
+    for reply in replies:
+        if reply.name is not None:
+            parts.setdefault(reply.name, []).append(bytes(reply.data))
+        else:
+            shard = Shard(**json.loads(reply.shard))
+            shards[shard.number] = shard
+    for name, pieces in parts.items():
+        replace_file(folder / name, b"".join(pieces))
+    return shards

@@ -1,0 +1,143 @@
+"""Matches batches of documents within a worker: Arrow in, Arrow out, no object for a document or a match.
+
+A batch is matched in slices, bounded in bytes and in the matches they may give: 170,000 matches a document
+and 10,000 documents a batch would be more than memory holds.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Literal, cast
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pathcast.errors import DocumentError, printable
+from pathcast.spark.artifact import Settings
+from pathcast.spark.worker import Batches, OpenShard, ShardFiles, open_shard
+
+__all__ = ["MatchJob", "excerpt", "match_batches"]
+
+_MATCHES = 4 << 20  # that a slice may give, by what was seen so far
+_ROWS = 256 << 10  # of a batch that goes back to Spark
+_EXCERPT = 200  # bytes of a document that a dead letter quotes
+_LINE_END = re.compile(rb"\r\n?|\n")
+
+DEAD = (
+    ("reason", pa.string()),
+    ("line", pa.int64()),
+    ("column", pa.int64()),
+    ("kind", pa.string()),
+    ("excerpt", pa.string()),
+)
+
+
+@dataclass(frozen=True)
+class MatchJob:
+    """What a task is to do with its batches: columns 0 and 1 are the id and the document."""
+
+    want: Literal["matches", "dead", "tagged"]
+    shard: ShardFiles | None
+    """None to check documents only."""
+    settings: Settings
+    failfast: bool
+    batch_bytes: int
+
+
+def match_batches(batches: Batches, job: MatchJob) -> Batches:
+    """The rows that `job.want` asks for."""
+    shard = open_shard(job.shard) if job.shard else _checking(job)
+    documents_at_once = max(1, _MATCHES // max(1, len(shard.index)))
+    for batch in batches:
+        at = 0
+        ends = _ends(batch.column(1))
+        while at < batch.num_rows:
+            start = at
+            at = min(_within(ends, start, job.batch_bytes), start + documents_at_once)
+            ids, documents = (batch.column(which).slice(start, at - start) for which in (0, 1))
+            results = shard.index.match_many(documents)
+            lists = results.to_arrow()
+            if lists.null_count and (job.want != "matches" or job.failfast):
+                yield _dead(ids, documents, results, lists, shard, job)
+            if job.want != "dead":
+                yield from _matches(ids, lists, shard, job)
+            # Twice as many matches as this slice had on average would still fit.
+            documents_at_once = max(1, _MATCHES // max(1, 2 * len(lists.values) // len(documents)))
+
+
+def _checking(job: MatchJob) -> OpenShard:
+    """No subscriptions: a document is read to its end whatever is asked, so this finds every bad one."""
+    return OpenShard(job.settings.index(), pa.array([], pa.int64()), None)
+
+
+def _ends(documents: Any) -> list[int]:
+    """Where each document ends if all stood behind one another."""
+    lengths = pc.cast(pc.fill_null(pc.binary_length(documents), 0), pa.int64())
+    return cast("list[int]", pc.cumulative_sum(lengths).to_pylist())
+
+
+def _within(ends: list[int], start: int, size: int) -> int:
+    """Behind the last document of a slice of at most this many bytes, or of one document."""
+    limit = size + (ends[start - 1] if start else 0)
+    return max(start + 1, bisect_right(ends, limit, lo=start))
+
+
+def _matches(ids: Any, lists: Any, shard: OpenShard, job: MatchJob) -> Iterator[Any]:
+    parents, rows = pc.list_parent_indices(lists), pc.list_flatten(lists)
+    for at in range(0, len(rows), _ROWS):
+        some = rows.slice(at, _ROWS)
+        columns = {"doc_id": ids.take(parents.slice(at, _ROWS)), "subscription_id": shard.ids.take(some)}
+        if shard.subscribers is not None:
+            columns["subscriber"] = shard.subscribers.take(some)
+        if job.want == "tagged":
+            columns |= {name: pa.nulls(len(some), kind) for name, kind in DEAD}
+        yield pa.RecordBatch.from_pydict(columns)
+
+
+def _dead(ids: Any, documents: Any, results: Any, lists: Any, shard: OpenShard, job: MatchJob) -> Any:
+    """The dead letters of a slice: few, so they may cost Python objects."""
+    bad = pc.indices_nonzero(pc.is_null(lists))
+    places: list[int] = bad.to_pylist()
+    errors: list[DocumentError] = [results[at] for at in places]
+    if job.failfast:
+        error = errors[0]
+        reason = f"document {ids[places[0]].as_py()!r} was refused in mode FAILFAST: {error.reason}"
+        raise DocumentError(reason, error.line, error.column, error.kind)
+    columns = {"doc_id": ids.take(bad)}
+    if job.want == "tagged":
+        columns["subscription_id"] = pa.nulls(len(errors), shard.ids.type)
+        if shard.subscribers is not None:
+            columns["subscriber"] = pa.nulls(len(errors), shard.subscribers.type)
+    values = (
+        (error.reason, error.line, error.column, error.kind, excerpt(documents[at].as_buffer(), error))
+        for at, error in zip(places, errors, strict=True)
+    )
+    for (name, kind), column in zip(DEAD, zip(*values, strict=True), strict=True):
+        columns[name] = pa.array(column, kind)
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def excerpt(document: Any, error: DocumentError) -> str | None:
+    """A bounded piece of the document around the error, on one line; None for no document.
+
+    >>> excerpt(b"<a>\\n<b></a>", DocumentError("the end tag </a> does not close <b>", 2, 4))
+    '<a>\\\\n<b></a>'
+    """
+    if document is None:
+        return None
+    text = bytes(document)
+    if b"\x00" in text[:4] or text.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        text = text.decode("utf-16", "replace").encode("utf-8", "replace")
+    start = 0
+    for ending in islice(_LINE_END.finditer(text), max(0, error.line - 1)):
+        start = ending.end()
+    before = text[start : start + 4 * error.column].decode("utf-8", "surrogateescape")[
+        : max(0, error.column - 1)
+    ]
+    at = start + len(before.encode("utf-8", "surrogateescape"))
+    return printable(text[max(0, at - _EXCERPT // 2) : at + _EXCERPT // 2].decode("utf-8", "replace"))

@@ -1,0 +1,205 @@
+"""Artifacts: the same for the same subscriptions, whole or not at all, built again where rows changed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+
+import pathcast
+from pathcast.spark import Compiled, compile_subscriptions, match, remove_unused, update_subscriptions
+from tests.spark.data import SUBSCRIPTIONS, Row, world
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SIMPLE = "id string, xpath string"
+
+
+def rejected(compiled: Compiled) -> list[tuple[Any, ...]]:
+    return sorted(
+        ((row.id, row.xpath, row.column, row.reason) for row in compiled.rejected.collect()),
+        key=lambda row: str(row),
+    )
+
+
+def test_bad_rows_are_rejected_with_column_and_reason(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [
+        ("good", "/a", "true", '{"p": "urn:p"}'),
+        ("prefix", "/p:a", None, '{"p": "urn:p"}'),
+        ("no prefix", "/p:a", "", None),
+        ("step", "//a[", "false", ""),
+        ("", "/a", None, None),
+        (None, "/a", None, None),
+        ("none", None, None, None),
+        ("maybe", "/a", "maybe", None),
+        ("json", "/a", None, "{p: 1"),
+        ("same", "/a", None, None),
+        ("same", "/a", None, None),
+        ("twice", "/a", None, None),
+        ("twice", "/b", None, None),
+    ]
+    frame = spark.createDataFrame(rows, "id string, xpath string, ordered string, namespaces string")
+    compiled = compile_subscriptions(frame, tmp_path, shards=3)
+    assert (compiled.subscriptions, compiled.refused) == (3, 9)
+    newest = "keep one, or name a column whose highest value tells the newest with latest_by="
+    assert rejected(compiled) == [
+        ("", "/a", None, "the id is empty"),
+        ("json", "/a", None, "namespaces must be a JSON object of prefix to URI"),
+        ("maybe", "/a", None, "ordered must be true or false"),
+        ("no prefix", "/p:a", 2, "no namespace is bound to the prefix 'p'; pass it in namespaces="),
+        ("none", None, None, "there is no xpath (null)"),
+        ("step", "//a[", 5, "expected a step, found the end"),
+        ("twice", "/a", None, f"2 different rows have this id; {newest}"),
+        ("twice", "/b", None, f"2 different rows have this id; {newest}"),
+        (None, "/a", None, "there is no id (null)"),
+    ]
+    assert rejected(Compiled.open(tmp_path)) == rejected(compiled)
+
+
+def test_the_newest_row_counts_if_a_column_tells(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [("s", "/a", 1), ("s", "/b", 3), ("s", "/c", 2), ("t", "/a", 1), ("t", "/b", 1), ("u", "/a", None)]
+    frame = spark.createDataFrame(rows, "id string, xpath string, version int")
+    compiled = compile_subscriptions(frame, tmp_path, latest_by="version")
+    assert [row[0] for row in rejected(compiled)] == ["t", "t"]
+    documents = spark.createDataFrame([(1, "<b/>"), (2, "<a/>")], "doc_id int, xml string")
+    found = sorted((row.doc_id, row.subscription_id) for row in match(documents, compiled)[0].collect())
+    assert found == [(1, "s"), (2, "u")]
+
+
+def test_order_and_partitions_make_no_difference(spark: SparkSession, tmp_path: Path) -> None:
+    given = world(seed=1, documents=20, subscriptions=60)
+    _, frame = given.frames(spark)
+    first = compile_subscriptions(frame, tmp_path / "a", shards=2)
+    rows = list(given.rows)
+    Random(2).shuffle(rows)
+    second = compile_subscriptions(
+        spark.createDataFrame(rows, SUBSCRIPTIONS).repartition(5), tmp_path / "b", shards=2
+    )
+    assert first.manifest == second.manifest
+    files = sorted(path.name for path in first.path.iterdir())
+    assert files == sorted(path.name for path in second.path.iterdir())
+    for name in files:
+        assert (first.path / name).read_bytes() == (second.path / name).read_bytes(), name
+    third = compile_subscriptions(frame, tmp_path / "c", shards=2, ordered=True)
+    assert third.hash != first.hash
+
+
+def test_changes_alone_give_what_all_rows_give(spark: SparkSession, tmp_path: Path) -> None:
+    given = world(seed=3, documents=30, subscriptions=80)
+    documents, frame = given.frames(spark)
+    before = compile_subscriptions(frame, tmp_path / "a", shards=8)
+    times = {path.name: path.stat().st_mtime_ns for path in before.path.glob("shard*")}
+
+    rows = {row[0]: row for row in given.rows}
+    gone = list(rows)[5]
+    kept = list(rows)[6]
+    del rows[gone]
+    changes: list[Row] = [("s1", "//a", None, None, "new"), ("fresh", "//b", False, {}, "new")]
+    rows |= {row[0]: row for row in changes}
+    bad = (kept, "//a[", None, None, None)
+    after = update_subscriptions(
+        before.path,
+        spark.createDataFrame([*changes, bad], SUBSCRIPTIONS),
+        spark.createDataFrame([(gone,), ("never there",)], "id string"),
+    )
+    assert [row[:2] for row in rejected(after)] == [(kept, "//a[")]
+    whole = compile_subscriptions(
+        spark.createDataFrame(list(rows.values()), SUBSCRIPTIONS), tmp_path / "b", shards=8
+    )
+    assert after.hash == whole.hash != before.hash
+    touched = [
+        new.number
+        for old, new in zip(before.manifest.shards, after.manifest.shards, strict=True)
+        if old.hash != new.hash
+    ]
+    assert 1 <= len(touched) <= 3
+    for shard in after.manifest.shards:
+        if shard.number not in touched:
+            assert (after.path / shard.index).stat().st_mtime_ns == times[shard.index]
+
+    # The older version still answers until its files are removed; then only the newer one does.
+    one = documents.where("doc_id = 0")
+    match(one, before)[0].collect()
+    removed = remove_unused(after.path)
+    assert len(removed) >= 2 * len(touched)
+    assert match(documents, after)[0].count() == match(documents, whole)[0].count()
+
+    # All rows once more, at the same place: nothing is built again.
+    times = {path.name: path.stat().st_mtime_ns for path in after.path.glob("shard*.pathcast")}
+    again = compile_subscriptions(
+        spark.createDataFrame(list(rows.values()), SUBSCRIPTIONS), after.path, shards=8
+    )
+    assert again.hash == after.hash
+    unchanged = {name for name, time in times.items() if (after.path / name).stat().st_mtime_ns == time}
+    assert unchanged == set(times)
+
+
+def test_changes_must_fit(spark: SparkSession, tmp_path: Path) -> None:
+    compiled = compile_subscriptions(spark.createDataFrame([("s", "/a")], SIMPLE), tmp_path)
+    with pytest.raises(TypeError, match="ids of these subscriptions are string, not int"):
+        update_subscriptions(compiled, spark.createDataFrame([(1, "/a")], "id int, xpath string"))
+    with pytest.raises(ValueError, match="give rows that changed"):
+        update_subscriptions(compiled)
+
+
+def test_workers_that_do_not_see_the_folder_send_their_files(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pathcast.spark import building, compile
+
+    def blind(*values: Any) -> building.BuildJob:
+        return building.BuildJob(values[0], values[1] + "-unseen", *values[2:])
+
+    frame = spark.createDataFrame([(f"s{at}", f"/a{at}/b") for at in range(500)], SIMPLE)
+    seen = compile_subscriptions(frame, tmp_path / "a", shards=2)
+    monkeypatch.setattr(compile, "BuildJob", blind)
+    sent = compile_subscriptions(frame, tmp_path / "b", shards=2)
+    assert sent.manifest == seen.manifest
+    assert all((sent.path / path.name).read_bytes() == path.read_bytes() for path in seen.path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": 2, "pathcast": "9.0"}, r"format version 2, .* reads up to 1: upgrade Pathcast to 9\.0"),
+        ({"id_type": "int"}, "is damaged .*checksum.*compile the subscriptions again"),
+        ({"shards": []}, "is damaged"),
+    ],
+)
+def test_a_damaged_or_newer_manifest_is_told(
+    spark: SparkSession, tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    compile_subscriptions(spark.createDataFrame([("s", "/a")], SIMPLE), tmp_path)
+    path = tmp_path / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(pathcast.IndexFormatError, match=message):
+        Compiled.open(tmp_path)
+
+
+def test_a_folder_without_its_files_is_told(spark: SparkSession, tmp_path: Path) -> None:
+    compiled = compile_subscriptions(spark.createDataFrame([("s", "/a")], SIMPLE), tmp_path)
+    (tmp_path / "manifest.json").rename(tmp_path / "elsewhere")
+    with pytest.raises(pathcast.IndexFormatError, match="holds no compiled subscriptions"):
+        Compiled.open(tmp_path)
+    (tmp_path / "elsewhere").write_text("{")
+    (tmp_path / "elsewhere").rename(tmp_path / "manifest.json")
+    with pytest.raises(pathcast.IndexFormatError, match="cannot be read"):
+        Compiled.open(tmp_path)
+    compiled.manifest.write(tmp_path)
+    (tmp_path / compiled.manifest.shards[0].index).unlink()
+    with pytest.raises(pathcast.IndexFormatError, match=r"is missing: compile the subscriptions again"):
+        Compiled.open(tmp_path)
+
+
+def test_where_it_cannot_go_is_told(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([("s", "/a")], SIMPLE)
+    with pytest.raises(ValueError, match="a folder that this process can open, not to s3://bucket/index"):
+        compile_subscriptions(frame, "s3://bucket/index")
+    with pytest.raises(ValueError, match="shards must be at least 1"):
+        compile_subscriptions(frame, "/nowhere", shards=0)
