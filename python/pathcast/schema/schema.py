@@ -11,10 +11,10 @@ from types import MappingProxyType
 from pathcast.errors import SchemaError
 from pathcast.schema import graph
 from pathcast.schema.declarations import Attribute, Declarations, Element
-from pathcast.schema.model import Any, names, possible
+from pathcast.schema.model import Any, Mixed, names, possible
 from pathcast.schema.reader import Reader
 from pathcast.schema.source import Source, normalised, read
-from pathcast.schema.validation import Problem, Validator
+from pathcast.schema.validation import MAX_NAMES, Problem, Validator
 from pathcast.types import Document
 
 DOCUMENT = "#"
@@ -207,6 +207,11 @@ class Schema:
     def validate(self, document: Document) -> list[Problem]:
         """What is wrong with a document, nothing when it is valid. Needs lxml (``pathcast[schema]``)."""
         if self._validator is None:
+            for name, element in self.elements.items():
+                if not isinstance(element.model, Mixed) and sum(1 for _ in names(element.model)) > MAX_NAMES:
+                    raise SchemaError(
+                        f"the content model of {name} has more than {MAX_NAMES:,} names, too many to validate"
+                    )
             self._validator = Validator(self._declarations.text(), self.root, self._declarations.escaped())
         return self._validator.problems(document)
 

@@ -238,6 +238,8 @@ def test_a_hundred_thousand_alternatives_and_attributes() -> None:
     schema = Schema.from_text(text)
     assert len(schema.children("a")) == len(schema.attributes("a")) == 100_000
     assert schema.depth == 2
+    with pytest.raises(SchemaError, match="too many to validate"):
+        schema.validate("<a/>")
     assert time.perf_counter() - start < 60
 
 
