@@ -8,6 +8,7 @@ from pathcast.types import ArrowArray, ArrowStream, Document, Id, Subscription
 
 __all__ = [
     "Batch",
+    "Graph",
     "Index",
     "Matches",
     "__version__",
@@ -34,6 +35,17 @@ def explain(
 ) -> tuple[bool, list[tuple[str, bool, list[tuple[str, int, list[str]]]]]]: ...
 
 @final
+class Graph:
+    def __new__(
+        cls,
+        elements: list[
+            tuple[str, str, str, list[int], list[tuple[str, str, bool, str | None, list[str] | None]]]
+        ],
+        root: int,
+    ) -> Graph: ...
+    def __len__(self) -> int: ...
+
+@final
 class Index:
     def __new__(
         cls,
@@ -43,6 +55,10 @@ class Index:
         namespaces: Mapping[str, str] | None,
         ignore_namespaces: bool,
         cache_bytes: int,
+        schema: Graph | None,
+        prune: tuple[int, int, int, bool, bool] | None,
+        validate: bool,
+        refuse_impossible: bool,
     ) -> Index: ...
     def add(
         self,
@@ -50,11 +66,14 @@ class Index:
         xpath: str,
         ordered: bool | None = None,
         namespaces: Mapping[str, str] | None = None,
-    ) -> None: ...
-    def add_many(self, subscriptions: Iterable[Subscription] | ArrowStream) -> None: ...
+    ) -> str | None: ...
+    def add_many(self, subscriptions: Iterable[Subscription] | ArrowStream) -> list[tuple[Id, str]]: ...
     def check(
         self, xpath: str, ordered: bool | None = None, namespaces: Mapping[str, str] | None = None
-    ) -> None: ...
+    ) -> str | None: ...
+    def pruned(
+        self, xpath: str, ordered: bool | None = None, namespaces: Mapping[str, str] | None = None
+    ) -> list[str]: ...
     def remove(self, id: Id) -> None: ...
     def match(self, document: Document) -> list[Id]: ...
     def match_many(self, documents: Iterable[Document] | ArrowArray | ArrowStream, threads: int) -> Batch: ...

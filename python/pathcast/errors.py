@@ -117,6 +117,10 @@ class SchemaError(PathcastError, ValueError):
     """A schema that cannot be read, or one that is needed and missing."""
 
 
+class SchemaWarning(UserWarning):
+    """A subscription that no document can match which keeps to the schema."""
+
+
 class IndexFormatError(PathcastError, ValueError):
     """A saved index that is damaged, or was written by a newer version."""
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pathcast import _core
 from pathcast._core import Batch as MatchBatch
 from pathcast._core import Matches
+from pathcast.errors import SchemaWarning
 from pathcast.limits import Limits
 from pathcast.types import ArrowArray, ArrowStream, Document, Id, Namespaces, Subscription
 
+if TYPE_CHECKING:
+    from pathcast.schema import Pruning, Schema
+
 __all__ = ["Index", "MatchBatch", "Matches", "engines", "matches"]
+
+_TOLD = 10  # warnings of one call that are given one by one
 
 Sequence.register(Matches)
 Sequence.register(MatchBatch)
@@ -43,17 +50,56 @@ class Index:
         namespaces: Namespaces | None = None,
         ignore_namespaces: bool = False,
         cache_bytes: int = 64 << 20,
+        schema: Schema | None = None,
+        prune: bool | Pruning = False,
+        validate: bool | None = None,
+        impossible: Literal["warn", "error", "ignore"] = "warn",
     ) -> None:
         """An empty set.
 
         `engine` is one of `engines()`; `ordered` and `namespaces` hold for every subscription that does not
         say otherwise; with `ignore_namespaces` only local names count; `cache_bytes` bounds what the engine
         keeps from one document to the next, for each thread.
+
+        With a `schema`, a subscription that no valid document can match is told at once, as a `SchemaWarning`
+        or, by choice, as an error. `prune` replaces wildcards and ``//`` by what the schema allows there;
+        then a document that breaks the schema gets a `DocumentError` of kind ``"invalid"``, because it cannot
+        be answered, unless `validate` is false.
+
+        >>> from pathcast.schema import Schema
+        >>> schema = Schema.from_text("<!ELEMENT a (b*)> <!ELEMENT b EMPTY>")
+        >>> index = Index(schema=schema, prune=True, impossible="error")
+        >>> index.add(1, "/*//b")
+        >>> index.match("<a><b/></a>"), index.pruned("/*//b")
+        ([1], ['/a/b'])
+        >>> index.add(2, "/b")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        pathcast.errors.XPathError: ... can never match under this schema: the root is 'a', not 'b'
         """
+        if impossible not in {"warn", "error", "ignore"}:
+            raise ValueError(f"impossible is 'warn', 'error' or 'ignore', not {impossible!r}")
+        if schema is None and (prune or validate):
+            raise ValueError("prune and validate need a schema")
         if cache_bytes < 0:
             raise ValueError(f"cache_bytes must not be negative, and is {cache_bytes}")
         limits = limits or Limits()
-        self._core = _core.Index(engine, limits, ordered, namespaces, ignore_namespaces, cache_bytes)
+        if prune is True:
+            from pathcast.schema import Pruning
+
+            prune = Pruning()
+        self._core = _core.Index(
+            engine,
+            limits,
+            ordered,
+            namespaces,
+            ignore_namespaces,
+            cache_bytes,
+            schema.compiled if schema is not None else None,
+            prune.values() if prune else None,
+            bool(prune) if validate is None else validate,
+            impossible == "error",
+        )
+        self._warns = impossible == "warn"
 
     def add(
         self, id: Id, xpath: str, *, ordered: bool | None = None, namespaces: Namespaces | None = None
@@ -64,7 +110,9 @@ class Index:
         Traceback (most recent call last):
         pathcast.errors.XPathError: column 5 of '//a[': expected a step, found the end
         """
-        self._core.add(id, xpath, ordered, namespaces)
+        warning = self._core.add(id, xpath, ordered, namespaces)
+        if warning and self._warns:
+            warnings.warn(f"{id}: {warning}", SchemaWarning, stacklevel=2)
 
     def add_many(self, subscriptions: Iterable[Subscription] | ArrowStream) -> None:
         """Adds many subscriptions, all or none: if any is refused, `SubscriptionErrors` lists all bad ones.
@@ -77,11 +125,29 @@ class Index:
         >>> index.match("<a><b x='5'/></a>")
         [1, 2]
         """
-        self._core.add_many(subscriptions)
+        told = self._core.add_many(subscriptions)
+        if not self._warns:
+            return
+        for id, warning in told[:_TOLD]:
+            warnings.warn(f"{id}: {warning}", SchemaWarning, stacklevel=2)
+        if len(told) > _TOLD:
+            warnings.warn(f"{len(told) - _TOLD:,} more can never match", SchemaWarning, stacklevel=2)
 
     def check(self, xpath: str, *, ordered: bool | None = None, namespaces: Namespaces | None = None) -> None:
-        """Raises what `add` would raise, and adds nothing."""
-        self._core.check(xpath, ordered, namespaces)
+        """Raises what `add` would raise, warns of what it would warn of, and adds nothing."""
+        warning = self._core.check(xpath, ordered, namespaces)
+        if warning and self._warns:
+            warnings.warn(warning, SchemaWarning, stacklevel=2)
+
+    def pruned(
+        self, xpath: str, *, ordered: bool | None = None, namespaces: Namespaces | None = None
+    ) -> list[str]:
+        """What an expression becomes under the schema; needs `schema` and `prune`.
+
+        A valid document satisfies one of these exactly when it satisfies the expression. Nothing when it can
+        never match.
+        """
+        return self._core.pruned(xpath, ordered, namespaces)
 
     def remove(self, id: Id) -> None:
         """Removes a subscription; `KeyError` when there is none with this id."""
@@ -143,6 +209,7 @@ class Index:
         """Reads an index from a file; `IndexFormatError` when it is damaged or from a newer version."""
         index = cls.__new__(cls)
         index._core = _core.Index.load(path)
+        index._warns = True
         return index
 
     def __repr__(self) -> str:

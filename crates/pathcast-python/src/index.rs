@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::RwLock;
 
 use pathcast_core::engine::EngineName;
-use pathcast_core::index::{Document, Index as Core, Settings};
+use pathcast_core::index::{Document, Index as Core, SchemaOptions, Settings};
 use pathcast_core::limits::Limits;
 use pathcast_core::reader::{DocumentError, DocumentErrorKind};
 use pyo3::exceptions::{PyException, PyKeyError, PyValueError};
@@ -21,6 +21,7 @@ use crate::errors::{
     document_exception, format_exception, poisoned, raise, subscription_errors, xpath_exception,
 };
 use crate::matches::{Batch, Matches};
+use crate::schema::{Graph, Pruning, prune_limits};
 use crate::subscriptions::{id_from_python, id_to_python, namespaces_from_python, rows};
 
 /// How many documents of an iterable are held at once.
@@ -47,7 +48,11 @@ impl Index {
 #[pymethods]
 impl Index {
     #[new]
-    #[pyo3(signature = (engine, limits, ordered, namespaces, ignore_namespaces, cache_bytes))]
+    #[pyo3(signature = (
+        engine, limits, ordered, namespaces, ignore_namespaces, cache_bytes, schema, prune, validate,
+        refuse_impossible
+    ))]
+    #[allow(clippy::too_many_arguments, reason = "the Python class names and defaults them")]
     fn new(
         engine: &str,
         limits: &Bound<'_, PyAny>,
@@ -55,6 +60,10 @@ impl Index {
         namespaces: Option<&Bound<'_, PyAny>>,
         ignore_namespaces: bool,
         cache_bytes: usize,
+        schema: Option<&Bound<'_, Graph>>,
+        prune: Option<Pruning>,
+        validate: bool,
+        refuse_impossible: bool,
     ) -> PyResult<Self> {
         let Some(engine) = EngineName::from_name(engine) else {
             let all: Vec<_> = EngineName::ALL.into_iter().map(EngineName::as_str).collect();
@@ -69,7 +78,15 @@ impl Index {
             namespaces: namespaces_from_python(namespaces)?,
             ignore_namespaces,
         };
-        Ok(Self { core: RwLock::new(Core::new(settings)) })
+        let core = match schema {
+            None => Core::new(settings),
+            Some(schema) => {
+                let graph = schema.get().core.clone();
+                let prune = prune.map(prune_limits);
+                Core::with_schema(settings, SchemaOptions { graph, prune, validate, refuse_impossible })
+            }
+        };
+        Ok(Self { core: RwLock::new(core) })
     }
 
     #[pyo3(signature = (id, xpath, ordered=None, namespaces=None))]
@@ -80,26 +97,36 @@ impl Index {
         xpath: &str,
         ordered: Option<bool>,
         namespaces: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
+    ) -> PyResult<Option<String>> {
         let id = id_from_python(id)?;
         let namespaces = namespaces_from_python(namespaces)?;
         self.write(py, |core| core.add(id, xpath, ordered.unwrap_or(core.settings().ordered), &namespaces))?
             .map_err(|error| raise(xpath_exception(py, &error, xpath)))
     }
 
-    /// Adds all or, if any expression is refused, nothing.
-    fn add_many(&self, py: Python<'_>, subscriptions: &Bound<'_, PyAny>) -> PyResult<()> {
+    /// Adds all or, if any expression is refused, nothing; the warnings with the ids they are about.
+    fn add_many<'py>(
+        &self,
+        py: Python<'py>,
+        subscriptions: &Bound<'py, PyAny>,
+    ) -> PyResult<Vec<(Bound<'py, PyAny>, String)>> {
         let ordered = self.read(py, |core| core.settings().ordered)?;
         let rows = rows(subscriptions, ordered)?;
-        let Err(refused) = self.write(py, |core| core.add_all(&rows))? else { return Ok(()) };
-        let failures: PyResult<Vec<_>> = refused
-            .iter()
-            .map(|(at, error)| {
-                let row = &rows[*at];
-                Ok((id_to_python(py, &row.id)?, xpath_exception(py, error, &row.xpath)?))
-            })
-            .collect();
-        Err(subscription_errors(py, failures?))
+        match self.write(py, |core| core.add_all(&rows))? {
+            Ok(warnings) => {
+                warnings.into_iter().map(|(at, text)| Ok((id_to_python(py, &rows[at].id)?, text))).collect()
+            }
+            Err(refused) => {
+                let failures: PyResult<Vec<_>> = refused
+                    .iter()
+                    .map(|(at, error)| {
+                        let row = &rows[*at];
+                        Ok((id_to_python(py, &row.id)?, xpath_exception(py, error, &row.xpath)?))
+                    })
+                    .collect();
+                Err(subscription_errors(py, failures?))
+            }
+        }
     }
 
     #[pyo3(signature = (xpath, ordered=None, namespaces=None))]
@@ -109,9 +136,23 @@ impl Index {
         xpath: &str,
         ordered: Option<bool>,
         namespaces: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
+    ) -> PyResult<Option<String>> {
         let namespaces = namespaces_from_python(namespaces)?;
         self.write(py, |core| core.check(xpath, ordered.unwrap_or(core.settings().ordered), &namespaces))?
+            .map_err(|error| raise(xpath_exception(py, &error, xpath)))
+    }
+
+    /// What an expression is under the schema.
+    #[pyo3(signature = (xpath, ordered=None, namespaces=None))]
+    fn pruned(
+        &self,
+        py: Python<'_>,
+        xpath: &str,
+        ordered: Option<bool>,
+        namespaces: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<String>> {
+        let namespaces = namespaces_from_python(namespaces)?;
+        self.write(py, |core| core.pruned(xpath, ordered.unwrap_or(core.settings().ordered), &namespaces))?
             .map_err(|error| raise(xpath_exception(py, &error, xpath)))
     }
 

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 import pathcast
-from pathcast.bench import foundation
+from pathcast.bench import foundation, pruning
 from pathcast.bench.foundation import Row
 from pathcast.bench.workloads import Workload, yfilter_benchmark
 
@@ -25,6 +25,7 @@ EXPERIMENTS: dict[str, Callable[[Workload], Iterator[Row]]] = {
     "reader": foundation.reader,
     "registration": foundation.registration,
     "engines": foundation.engines,
+    "pruning": pruning.table,
 }
 
 
@@ -49,9 +50,10 @@ def main(
         f"{workload.name}: {len(workload.documents)} documents, {workload.megabytes:.1f} MB;"
         " every figure is the best of several rounds taken in turn"
     )
-    kept: list[dict[str, Any]] = []
+    output.mkdir(parents=True, exist_ok=True)
     for name in experiments or EXPERIMENTS:
         table: Table | None = None
+        kept: list[dict[str, Any]] = []
         for row in EXPERIMENTS[name](workload):
             if table is None:
                 title = (EXPERIMENTS[name].__doc__ or "").strip()
@@ -60,13 +62,14 @@ def main(
                 row.subject,
                 *(f"{value:,.2f}" if value < 100 else f"{value:,.0f}" for value in row.values.values()),
             )
-            kept.append({"experiment": name, "subject": row.subject, **row.values})
-        if table is not None:
-            console.print(table)
-    output.mkdir(parents=True, exist_ok=True)
-    path = output / "latest.json"
-    path.write_text(json.dumps({**machine(), "workload": workload.name, "rows": kept}, indent=1) + "\n")
-    console.print(f"kept in {path}")
+            kept.append({"subject": row.subject, **row.values})
+        if table is None:
+            console.print(f"{name}: needs documents that are not here")
+            continue
+        console.print(table)
+        path = output / f"{name}.json"
+        path.write_text(json.dumps({**machine(), "workload": workload.name, "rows": kept}, indent=1) + "\n")
+        console.print(f"kept in {path}")
 
 
 def machine() -> dict[str, Any]:

@@ -11,7 +11,7 @@ import sys
 
 import typer
 
-from pathcast.cli import check, explain, generate, match, schema
+from pathcast.cli import check, explain, generate, match, prune, schema
 from pathcast.cli.arguments import Version
 from pathcast.errors import PathcastError, printable
 
@@ -41,6 +41,7 @@ def pathcast(version: Version = False) -> None:
 app.command()(match.match)
 app.command()(explain.explain)
 app.command()(check.check)
+app.command()(prune.prune)
 app.add_typer(generate.app, name="generate")
 app.add_typer(schema.app, name="schema")
 

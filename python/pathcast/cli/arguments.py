@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, NoReturn, TypeAlias
 
 import typer
 
 import pathcast
+from pathcast.errors import PathcastError, printable
+from pathcast.schema import Schema
 
 
 def fail(*messages: str) -> NoReturn:
@@ -54,3 +57,35 @@ Engine: TypeAlias = Annotated[
         callback=_check_engine,
     ),
 ]
+
+Dtd: TypeAlias = Annotated[
+    Path,
+    typer.Option(
+        "--dtd", metavar="FILE", help="The DTD; files it names are read from its folder, never fetched."
+    ),
+]
+OptionalDtd: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--dtd",
+        metavar="FILE",
+        help="A DTD that the documents follow; files it names are read from its folder, never fetched.",
+    ),
+]
+Root: TypeAlias = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The root element; needed when the DTD has several candidates."),
+]
+
+
+def read_schema(dtd: Path, root: str | None) -> Schema:
+    """The schema of a file; what was read with doubt goes to standard error."""
+    try:
+        schema = Schema.from_dtd(dtd, root)
+    except PathcastError as error:
+        fail(f"pathcast: {str(error).replace('root=', '--root')}")
+    for warning in schema.warnings:
+        typer.echo(f"pathcast: {printable(warning)}", err=True)
+    if schema.undeclared:
+        typer.echo(f"pathcast: {len(schema.undeclared)} elements are named and not declared", err=True)
+    return schema

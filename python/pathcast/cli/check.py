@@ -8,16 +8,21 @@ import sys
 import typer
 
 import pathcast
-from pathcast.cli.arguments import Subscriptions, Version, fail
+from pathcast.cli.arguments import OptionalDtd, Root, Subscriptions, Version, fail, read_schema
 from pathcast.cli.stream import blocks, progress
 from pathcast.errors import SubscriptionErrors, XPathError, located
+from pathcast.schema import Schema
 from pathcast.subscriptions import Subscription, SubscriptionFile
 
 BLOCK = 10_000  # subscriptions that are in memory at a time
 
 
-def check(subscriptions: Subscriptions, version: Version = False) -> None:
+def check(
+    subscriptions: Subscriptions, dtd: OptionalDtd = None, root: Root = None, version: Version = False
+) -> None:
     """Parse all subscriptions and print one JSON object for each.
+
+    With a DTD, a subscription that no valid document can match counts as bad.
 
     Bad subscriptions are also listed on standard error as FILE:LINE: message, and the exit status is 2.
 
@@ -25,10 +30,11 @@ def check(subscriptions: Subscriptions, version: Version = False) -> None:
     Example:
       pathcast check -s alerts.txt
     """
+    schema = None if dtd is None else read_schema(dtd, root)
     file = SubscriptionFile(subscriptions)
     refused = 0
     for block in blocks(progress(file, "Checking", shown=not sys.stdout.isatty()), BLOCK):
-        failures = _failures(block)
+        failures = _failures(block, schema)
         for subscription in block:
             row: dict[str, object] = {"id": subscription.id, "ok": True}
             error = failures.get(subscription.id)
@@ -42,10 +48,11 @@ def check(subscriptions: Subscriptions, version: Version = False) -> None:
         fail(*(located(file.name, line, message) for line, message in file.problems))
 
 
-def _failures(block: list[Subscription]) -> dict[str, XPathError]:
+def _failures(block: list[Subscription], schema: Schema | None) -> dict[str, XPathError]:
     """The errors by id; a fresh index each time, so that checking millions needs no memory for them."""
     try:
-        pathcast.Index().add_many((row.id, row.xpath, row.ordered, row.namespaces) for row in block)
+        index = pathcast.Index(schema=schema, impossible="error")
+        index.add_many((row.id, row.xpath, row.ordered, row.namespaces) for row in block)
     except SubscriptionErrors as error:
         return {str(identifier): failure for identifier, failure in error.failures}
     return {}

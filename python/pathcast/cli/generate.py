@@ -13,25 +13,14 @@ from typing import Annotated, TextIO, TypeAlias
 import typer
 
 from pathcast import generate
-from pathcast.cli.arguments import Version, fail
+from pathcast.cli.arguments import Dtd, Root, Version, fail, read_schema
 from pathcast.cli.stream import progress
-from pathcast.errors import PathcastError, located, printable
-from pathcast.schema import Schema
+from pathcast.errors import located
 
 app = typer.Typer(
     help="Draw documents and subscriptions from a DTD.", no_args_is_help=True, rich_markup_mode=None
 )
 
-Dtd: TypeAlias = Annotated[
-    Path,
-    typer.Option(
-        "--dtd", metavar="FILE", help="The DTD; files it names are read from its folder, never fetched."
-    ),
-]
-Root: TypeAlias = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="The root element; needed when the DTD has several candidates."),
-]
 Number: TypeAlias = Annotated[int, typer.Option("-n", "--number", min=0, metavar="N", help="How many.")]
 MaxDepth: TypeAlias = Annotated[
     int, typer.Option(min=1, metavar="D", help="Levels at most; the root is one.")
@@ -170,16 +159,3 @@ def _write(expressions: Iterable[str], namespaces: dict[str, str], kind: str, st
             stream.write(json.dumps(row | ({"namespaces": namespaces} if namespaces else {})) + "\n")
         else:
             stream.write(expression + "\n")
-
-
-def read_schema(dtd: Path, root: str | None) -> Schema:
-    """The schema of a file; what was read with doubt goes to standard error."""
-    try:
-        schema = Schema.from_dtd(dtd, root)
-    except PathcastError as error:
-        fail(f"pathcast: {str(error).replace('root=', '--root')}")
-    for warning in schema.warnings:
-        typer.echo(f"pathcast: {printable(warning)}", err=True)
-    if schema.undeclared:
-        typer.echo(f"pathcast: {len(schema.undeclared)} elements are named and not declared", err=True)
-    return schema

@@ -11,11 +11,12 @@ from typing import Annotated, TextIO
 import typer
 
 import pathcast
-from pathcast.cli.arguments import Engine, Subscriptions, Version, fail
+from pathcast.cli.arguments import Engine, OptionalDtd, Root, Subscriptions, Version, fail, read_schema
 from pathcast.cli.documents import answers, find_documents
 from pathcast.cli.formats import WRITERS, Format
 from pathcast.cli.stream import progress
 from pathcast.errors import SubscriptionErrors, located
+from pathcast.schema import Schema
 from pathcast.subscriptions import SubscriptionFile
 
 
@@ -30,6 +31,8 @@ def match(
     ],
     subscriptions: Subscriptions,
     engine: Engine = "auto",
+    dtd: OptionalDtd = None,
+    root: Root = None,
     output_format: Annotated[
         Format, typer.Option("--format", help="What to print; a table is for people.")
     ] = Format.jsonl,
@@ -42,7 +45,8 @@ def match(
     """Print which subscriptions each document satisfies.
 
     Answers come in the order of the documents. A bad document gets an error instead of an answer, the others
-    are not affected, and the exit status is 1. When a subscription is bad, nothing is matched, all bad ones
+    are not affected, and the exit status is 1. With a DTD the subscriptions are pruned by it, and a document
+    that breaks it is a bad one. When a subscription is bad, nothing is matched, all bad ones
     are listed, and the exit status is 2.
 
     \b
@@ -51,7 +55,7 @@ def match(
     """
     if [*documents, subscriptions].count("-") > 1:
         fail("pathcast: standard input (-) can be read only once.")
-    index = load(subscriptions, engine)
+    index = load(subscriptions, engine, None if dtd is None else read_schema(dtd, root))
     with _opened(output) as stream:
         found = progress(
             find_documents(documents),
@@ -65,10 +69,10 @@ def match(
         raise typer.Exit(1)
 
 
-def load(name: str, engine: str) -> pathcast.Index:
+def load(name: str, engine: str, schema: Schema | None = None) -> pathcast.Index:
     """An index of the file's subscriptions, or the end with all bad ones listed by line."""
     file = SubscriptionFile(name)
-    index = pathcast.Index(engine)
+    index = pathcast.Index(engine, schema=schema, prune=schema is not None, impossible="ignore")
     problems: list[tuple[int | None, str]] = []
 
     def rows() -> Iterator[tuple[str, str, bool | None, Mapping[str, str] | None]]:

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pathcast.cli.arguments import Version, fail
-from pathcast.cli.generate import Dtd, Root, read_schema
+from pathcast.cli.arguments import Dtd, Root, Version, fail, read_schema
 from pathcast.errors import located
 from pathcast.schema.drawing import draw as drawn
 

@@ -8,8 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
+from pathcast import _core
 from pathcast.errors import SchemaError
 from pathcast.schema import graph
+from pathcast.schema.compiled import compiled
 from pathcast.schema.declarations import Attribute, Declarations, Element
 from pathcast.schema.model import Any, Mixed, names, possible
 from pathcast.schema.reader import Reader
@@ -214,6 +216,11 @@ class Schema:
                     )
             self._validator = Validator(self._declarations.text(), self.root, self._declarations.escaped())
         return self._validator.problems(document)
+
+    @cached_property
+    def compiled(self) -> _core.Graph:
+        """The schema as the compiled core sees it."""
+        return compiled(self)
 
     def summary(self) -> str:
         """The schema in a few lines."""

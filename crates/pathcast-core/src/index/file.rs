@@ -7,15 +7,17 @@
 use std::fmt;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Expression, Id, Index, NormalForm, Settings};
+use super::{Expression, Id, Index, NormalForm, SchemaOptions, Settings};
 use crate::engine::EngineName;
 use crate::limits::Limits;
 use crate::pattern::{
     Condition, DecodeError, LinearPath, decode_condition, decode_number, decode_text, encode_condition,
     encode_number, encode_text,
 };
+use crate::schema::{Graph, PruneLimits};
 
 const MAGIC: &[u8; 8] = b"PATHCAST";
 const VERSION: u32 = 1;
@@ -94,6 +96,7 @@ impl Index {
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut payload = Vec::new();
         encode_settings(&self.settings, &mut payload);
+        encode_schema(self.schema(), &mut payload);
         self.encode_names(&mut payload);
         self.encode_expressions(&mut payload);
         let mut bytes = Vec::with_capacity(HEADER + payload.len());
@@ -112,7 +115,11 @@ impl Index {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, IndexFormatError> {
         let mut payload = open(bytes)?;
         let bytes = &mut payload;
-        let mut index = Self::new(decode_settings(bytes)?);
+        let settings = decode_settings(bytes)?;
+        let mut index = match decode_schema(bytes)? {
+            Some(schema) => Self::with_schema(settings, schema),
+            None => Self::new(settings),
+        };
         index.decode_names(bytes)?;
         index.decode_expressions(bytes)?;
         if bytes.is_empty() { Ok(index) } else { Err(IndexFormatError::Damaged("bytes after the end")) }
@@ -280,4 +287,52 @@ fn decode_settings(bytes: &mut &[u8]) -> Result<Settings, IndexFormatError> {
         namespaces.push((decode_text(bytes)?.into(), decode_text(bytes)?.into()));
     }
     Ok(Settings { engine, ordered, cache_bytes, limits, namespaces, ignore_namespaces })
+}
+
+fn encode_schema(schema: Option<&SchemaOptions>, out: &mut Vec<u8>) {
+    let Some(schema) = schema else {
+        out.push(0);
+        return;
+    };
+    out.push(1 | u8::from(schema.validate) << 1 | u8::from(schema.refuse_impossible) << 2);
+    match &schema.prune {
+        None => out.push(0),
+        Some(limits) => {
+            let PruneLimits { max_substitutes, max_length, max_results, singleton, expand_leading } = *limits;
+            out.push(1 | u8::from(singleton) << 1 | u8::from(expand_leading) << 2);
+            for size in [max_substitutes, max_length, max_results] {
+                encode_number(size as u64, out);
+            }
+        }
+    }
+    schema.graph.encode(out);
+}
+
+fn decode_schema(bytes: &mut &[u8]) -> Result<Option<SchemaOptions>, IndexFormatError> {
+    let [flags] = take::<1>(bytes)?;
+    if flags == 0 {
+        return Ok(None);
+    }
+    let [pruning] = take::<1>(bytes)?;
+    if flags & 1 == 0 || flags > 7 || pruning & 1 != u8::from(pruning > 0) || pruning > 7 {
+        return Err(IndexFormatError::Damaged("an unknown setting of the schema"));
+    }
+    let prune = if pruning == 0 {
+        None
+    } else {
+        let mut size = || decode_number(bytes).map(|size| size as usize);
+        Some(PruneLimits {
+            max_substitutes: size()?,
+            max_length: size()?,
+            max_results: size()?,
+            singleton: pruning & 2 > 0,
+            expand_leading: pruning & 4 > 0,
+        })
+    };
+    Ok(Some(SchemaOptions {
+        graph: Arc::new(Graph::decode(bytes)?),
+        prune,
+        validate: flags & 2 > 0,
+        refuse_impossible: flags & 4 > 0,
+    }))
 }

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use super::memo::{Memo, Remembered};
 use super::roster::{ExpressionId, Id, Roster};
+use super::schema::invalid;
 use super::{Document, Expression, Index};
 use crate::engine::{AnyEngine, AnyRun, CacheStats, Engine, Found};
 use crate::names::{Names, NamespaceId, Resolved};
 use crate::reader::{DocumentError, Reader, Sink, StartTag, UriId};
+use crate::schema::{Graph, Guard};
 use crate::twig::{Evaluator, Memory, Tree};
 
 /// The subscriptions that a document satisfies.
@@ -71,6 +73,7 @@ struct Scratch {
     tree: Tree,
     memory: Memory,
     names: DocumentNames,
+    guard: Guard,
 }
 
 /// The names of the current document in terms of the subscriptions'.
@@ -79,7 +82,11 @@ struct DocumentNames {
     /// By the reader's number of a namespace: the subscriptions' number.
     uris: Vec<NamespaceId>,
     attributes: Vec<Resolved>,
+    /// The namespaces as text, for a schema.
+    texts: Vec<Box<str>>,
 }
+
+const XML: &str = "http://www.w3.org/XML/1998/namespace";
 
 /// A run that one huge document made larger than this is not kept for the next.
 const KEPT_BYTES: usize = 64 << 20;
@@ -147,14 +154,19 @@ impl Index {
     ) -> Result<Matches, DocumentError> {
         engine.begin(run);
         scratch.found.clear(self.paths.bound());
-        let xml = self.namespace_of("http://www.w3.org/XML/1998/namespace");
+        let xml = self.namespace_of(XML);
         scratch.names.uris.clear();
         scratch.names.uris.extend([NamespaceId::NONE, xml]);
         let with_tree = !self.twigs.is_empty();
         if with_tree {
             scratch.tree.begin(self.names.len());
         }
+        scratch.guard.begin();
+        scratch.names.texts.clear();
+        scratch.names.texts.extend(["".into(), XML.into()]);
+        let graph = self.schema().filter(|schema| schema.validate).map(|schema| &*schema.graph);
         let mut sink = Matcher {
+            guard: graph.map(|graph| (graph, &mut scratch.guard)),
             index: self,
             engine,
             run,
@@ -162,9 +174,12 @@ impl Index {
             names: &mut scratch.names,
             tree: with_tree.then_some(&mut scratch.tree),
             attributes: engine.wants_attributes(),
-            text: self.text_twigs > 0,
+            text: self.text_twigs > 0 || graph.is_some(),
         };
         document.read(reader, &mut sink)?;
+        if let Some(fault) = scratch.guard.fault() {
+            return Err(invalid(fault));
+        }
         if with_tree {
             scratch.tree.end();
             scratch.tree.check_size()?;
@@ -258,6 +273,8 @@ struct Matcher<'a, E: Engine> {
     tree: Option<&'a mut Tree>,
     attributes: bool,
     text: bool,
+    /// The schema that documents are held to.
+    guard: Option<(&'a Graph, &'a mut Guard)>,
 }
 
 impl DocumentNames {
@@ -278,9 +295,19 @@ impl<E: Engine> Sink for Matcher<'_, E> {
     fn namespace(&mut self, id: UriId, uri: &str) {
         debug_assert_eq!(id.0 as usize, self.names.uris.len());
         self.names.uris.push(self.index.namespace_of(uri));
+        if self.guard.is_some() {
+            let text = if self.index.settings.ignore_namespaces { "" } else { uri };
+            self.names.texts.push(text.into());
+        }
     }
 
     fn start(&mut self, tag: &StartTag<'_>) {
+        if let Some((graph, guard)) = &mut self.guard {
+            let texts = &self.names.texts;
+            let attributes =
+                tag.attributes().map(|each| (&*texts[each.uri.0 as usize], each.local, each.value));
+            guard.start(graph, &texts[tag.uri.0 as usize], tag.local, attributes);
+        }
         let names = &self.index.names;
         let element = names.resolve(self.names.uris[tag.uri.0 as usize], tag.local);
         if self.attributes {
@@ -292,7 +319,14 @@ impl<E: Engine> Sink for Matcher<'_, E> {
         }
     }
 
+    fn refusal(&mut self) -> Option<String> {
+        self.guard.as_mut().and_then(|(_, guard)| guard.fault())
+    }
+
     fn end(&mut self) {
+        if let Some((_, guard)) = &mut self.guard {
+            guard.end();
+        }
         self.engine.end(self.run);
         if let Some(tree) = &mut self.tree {
             tree.end();
@@ -300,6 +334,9 @@ impl<E: Engine> Sink for Matcher<'_, E> {
     }
 
     fn text(&mut self, text: &str) {
+        if let Some((graph, guard)) = &mut self.guard {
+            guard.text(graph, text);
+        }
         if let Some(tree) = &mut self.tree {
             tree.text(text);
         }

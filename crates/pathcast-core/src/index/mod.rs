@@ -11,11 +11,13 @@ mod matching;
 mod memo;
 mod paths;
 mod roster;
+mod schema;
 
 pub use batch::Document;
 pub use file::IndexFormatError;
 pub use matching::{Matches, Run};
 pub use roster::Id;
+pub use schema::SchemaOptions;
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex};
@@ -31,6 +33,7 @@ use crate::twig::{Arena, ConditionId};
 use crate::xpath::{self, XPathError};
 use paths::Paths;
 use roster::{ExpressionId, Roster, Slot, VACANT};
+use schema::SchemaUse;
 
 /// Prefixes to namespace URIs.
 pub type Namespaces = Vec<(Box<str>, Box<str>)>;
@@ -74,6 +77,9 @@ pub struct Subscription {
     pub ordered: bool,
     pub namespaces: Namespaces,
 }
+
+/// What was refused of many subscriptions, by their number in the order given.
+pub type Refused = Vec<(usize, XPathError)>;
 
 /// An expression in normal form, as small as it gets: most are linear paths.
 enum NormalForm {
@@ -136,6 +142,7 @@ pub struct Stats {
 /// A set of subscriptions.
 pub struct Index {
     settings: Settings,
+    schema: Option<SchemaUse>,
     names: Names,
     engine: AnyEngine,
     paths: Paths,
@@ -166,6 +173,7 @@ impl Index {
             names: Names::default(),
             engine: AnyEngine::new(settings.engine),
             settings,
+            schema: None,
             paths: Paths::default(),
             arena: Arena::default(),
             expressions: Vec::new(),
@@ -219,6 +227,8 @@ impl Index {
 
     /// Adds a subscription, or replaces the expression of a known id, which keeps its place.
     ///
+    /// Answers with a warning if the schema says that it can never match.
+    ///
     /// # Errors
     /// The expression is refused; nothing has changed.
     pub fn add(
@@ -227,45 +237,53 @@ impl Index {
         xpath: &str,
         ordered: bool,
         namespaces: &Namespaces,
-    ) -> Result<(), XPathError> {
-        let form = self.normal_form(xpath, ordered, namespaces)?;
+    ) -> Result<Option<String>, XPathError> {
+        let (form, warning) = self.normal_form(xpath, ordered, namespaces)?;
         self.subscribe(id, &form);
-        Ok(())
+        Ok(warning)
     }
 
-    /// Adds many subscriptions, all or none.
+    /// Adds many subscriptions, all or none. Answers with the warnings, by their number in the order given.
     ///
     /// # Errors
     /// All that are refused, by their number in the order given; nothing has changed.
-    pub fn add_all(&mut self, subscriptions: &[Subscription]) -> Result<(), Vec<(usize, XPathError)>> {
+    pub fn add_all(&mut self, subscriptions: &[Subscription]) -> Result<Vec<(usize, String)>, Refused> {
         let names = self.names.len();
         let mut forms = Vec::with_capacity(subscriptions.len());
-        let mut refused = Vec::new();
+        let (mut refused, mut warnings) = (Vec::new(), Vec::new());
         for (at, each) in subscriptions.iter().enumerate() {
             match self.normal_form(&each.xpath, each.ordered, &each.namespaces) {
-                Ok(form) => forms.push(form),
+                Ok((form, warning)) => {
+                    forms.push(form);
+                    warnings.extend(warning.map(|warning| (at, warning)));
+                }
                 Err(error) => refused.push((at, error)),
             }
         }
         if !refused.is_empty() {
-            self.names.truncate(names);
+            self.forget_names(names);
             return Err(refused);
         }
         for (each, form) in subscriptions.iter().zip(&forms) {
             self.subscribe(each.id.clone(), form);
         }
-        Ok(())
+        Ok(warnings)
     }
 
-    /// Whether an expression would be accepted.
+    /// Whether an expression would be accepted, and with which warning.
     ///
     /// # Errors
     /// It would not.
-    pub fn check(&mut self, xpath: &str, ordered: bool, namespaces: &Namespaces) -> Result<(), XPathError> {
+    pub fn check(
+        &mut self,
+        xpath: &str,
+        ordered: bool,
+        namespaces: &Namespaces,
+    ) -> Result<Option<String>, XPathError> {
         let names = self.names.len();
         let checked = self.normal_form(xpath, ordered, namespaces);
-        self.names.truncate(names);
-        checked.map(|_| ())
+        self.forget_names(names);
+        checked.map(|(_, warning)| warning)
     }
 
     fn normal_form(
@@ -273,7 +291,25 @@ impl Index {
         xpath: &str,
         ordered: bool,
         namespaces: &Namespaces,
-    ) -> Result<NormalForm, XPathError> {
+    ) -> Result<(NormalForm, Option<String>), XPathError> {
+        let (condition, warning) = self.condition(xpath, ordered, namespaces)?;
+        Ok((NormalForm::new(condition), warning))
+    }
+
+    /// Forgets names that only refused expressions used. A pruner remembers numbers of names, so with one they stay.
+    fn forget_names(&mut self, known: usize) {
+        if self.schema.as_ref().is_none_or(|schema| schema.options.prune.is_none()) {
+            self.names.truncate(known);
+        }
+    }
+
+    /// The condition that an expression is, under the schema if there is one.
+    fn condition(
+        &mut self,
+        xpath: &str,
+        ordered: bool,
+        namespaces: &Namespaces,
+    ) -> Result<(Condition, Option<String>), XPathError> {
         let expression = xpath::parse(xpath, &self.settings.limits)?;
         let mut scope = Scope {
             names: &mut self.names,
@@ -281,13 +317,12 @@ impl Index {
             ignore_namespaces: self.settings.ignore_namespaces,
         };
         let known = scope.names.len();
-        match normalise(&expression, ordered, &mut scope) {
-            Ok(condition) => Ok(NormalForm::new(condition)),
-            Err(error) => {
-                self.names.truncate(known);
-                Err(error)
-            }
+        let normal = normalise(&expression, ordered, &mut scope);
+        let normal = normal.and_then(|condition| self.under_schema(condition));
+        if normal.is_err() {
+            self.forget_names(known);
         }
+        normal
     }
 
     fn subscribe(&mut self, id: Id, form: &NormalForm) {

@@ -14,6 +14,7 @@ mod encode;
 mod linear;
 mod normalise;
 mod ordered;
+mod print;
 
 pub(crate) use build::{and, exists, not, or, root};
 pub use encode::{
@@ -24,6 +25,7 @@ pub(crate) use normalise::{
     Arguments, Comparand, Place, arguments, attribute_name, comparand, convert, direction, node_test,
 };
 pub use normalise::{Scope, normalise};
+pub use print::Printer;
 
 use crate::names::NameId;
 use crate::values::ValueTest;

@@ -32,8 +32,8 @@ pub struct Evaluator<'a> {
 impl<'a> Evaluator<'a> {
     /// Starts on a document.
     pub fn new(arena: &'a Arena, tree: &'a Tree, memory: &'a mut Memory) -> Self {
-        memory.fitting.resize(arena.pattern_bound(), None);
         memory.forget();
+        memory.fitting.resize(arena.pattern_bound(), None);
         memory.marks.resize(tree.len());
         Self { arena, tree, memory }
     }

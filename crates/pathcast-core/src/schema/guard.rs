@@ -1,0 +1,118 @@
+//! Whether a document keeps to a schema, as far as consistency and pruning rely on it.
+//!
+//! What was pruned answers rightly for documents in which every element stands where the graph allows it, has no
+//! attributes but declared ones with declared values, and has text only where text may be. The order and number of
+//! children do not matter to it, and are not checked here.
+
+use super::graph::{Content, ElementId, Graph, Values};
+use crate::names::{NameId, NamespaceId};
+
+/// Follows one document.
+#[derive(Debug, Default)]
+pub struct Guard {
+    open: Vec<ElementId>,
+    fault: Option<String>,
+}
+
+impl Guard {
+    /// Starts a document.
+    pub fn begin(&mut self) {
+        self.open.clear();
+        self.fault = None;
+    }
+
+    /// A start tag.
+    pub fn start<'a>(
+        &mut self,
+        graph: &Graph,
+        uri: &str,
+        local: &str,
+        attributes: impl Iterator<Item = (&'a str, &'a str, &'a str)>,
+    ) {
+        let parent = self.open.last().copied().unwrap_or_else(|| graph.document());
+        let Some(element) = graph.element(uri, local) else {
+            self.note(|| format!("the schema has no element '{local}'"));
+            self.open.push(parent);
+            return;
+        };
+        if !graph.is_child(parent, element) {
+            self.note(|| match graph.name_of(parent) {
+                Some(parent) => format!("the schema allows no '{local}' inside '{parent}'"),
+                None => format!("the schema allows no '{local}' as the root"),
+            });
+        }
+        for (uri, local, value) in attributes {
+            match graph.declared(element, uri, local) {
+                None => self.note(|| format!("the schema has no attribute '{local}' here")),
+                Some(values) if !values.allow(value) => {
+                    self.note(|| format!("the schema does not allow this value of the attribute '{local}'"));
+                }
+                Some(_) => {}
+            }
+        }
+        self.open.push(element);
+    }
+
+    /// A piece of text.
+    pub fn text(&mut self, graph: &Graph, text: &str) {
+        if let Some(&element) = self.open.last() {
+            let fits = match graph.content(element) {
+                Content::Mixed | Content::Any => true,
+                Content::Elements => text.bytes().all(|byte| byte.is_ascii_whitespace()),
+                Content::Empty => false,
+            };
+            if !fits {
+                self.note(|| "the schema allows no text here".to_owned());
+            }
+        }
+    }
+
+    /// An end tag.
+    pub fn end(&mut self) {
+        self.open.pop();
+    }
+
+    /// The first thing that was wrong.
+    pub fn fault(&mut self) -> Option<String> {
+        self.fault.take()
+    }
+
+    #[cold]
+    fn note(&mut self, fault: impl FnOnce() -> String) {
+        if self.fault.is_none() {
+            self.fault = Some(fault());
+        }
+    }
+}
+
+impl Graph {
+    /// An element's local name; the document node has none.
+    fn name_of(&self, element: ElementId) -> Option<&str> {
+        (element != self.document()).then(|| self.name(element).1)
+    }
+
+    /// The values that an element's attribute may have, if it may have the attribute.
+    fn declared(&self, element: ElementId, uri: &str, local: &str) -> Option<&Values> {
+        let namespace = self.attribute_names.namespace(uri);
+        if namespace == NamespaceId::OTHER {
+            return None;
+        }
+        let name = self.attribute_names.resolve(namespace, local).name;
+        if name == NameId::OTHER {
+            return None;
+        }
+        let attributes = &self.elements.get(element as usize)?.attributes;
+        let at = attributes.binary_search_by_key(&name, |each| each.name).ok()?;
+        Some(&attributes[at].values)
+    }
+}
+
+impl Values {
+    fn allow(&self, value: &str) -> bool {
+        match self {
+            Self::Free => true,
+            Self::Tokens(tokens) => tokens.iter().any(|token| **token == *value.trim_ascii()),
+            Self::Fixed(fixed) => **fixed == *value,
+        }
+    }
+}

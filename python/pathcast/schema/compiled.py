@@ -1,0 +1,86 @@
+"""A schema as the compiled core sees it: numbers for elements, namespaces resolved."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from pathcast import _core
+from pathcast.schema.declarations import Attribute, Element
+from pathcast.schema.model import Any, Empty, Mixed
+
+if TYPE_CHECKING:
+    from pathcast.schema.schema import Schema
+
+XML = "http://www.w3.org/XML/1998/namespace"
+
+CompiledAttribute: TypeAlias = "tuple[str, str, bool, str | None, list[str] | None]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pruning:
+    """How far wildcards and ``//`` are replaced by what the schema allows in their place.
+
+    A gap keeps its ``//`` when the elements that may fill it are more than these bounds.
+    """
+
+    max_substitutes: int = 16
+    """Ways to fill one gap."""
+    max_length: int = 64
+    """Steps of all ways to fill one gap together."""
+    max_results: int = 64
+    """Expressions that one expression may become."""
+    singleton: bool = False
+    """Fill a gap only if there is exactly one way: then nothing multiplies."""
+    expand_leading: bool = True
+    """Also replace the ``//`` an expression starts with."""
+
+    def values(self) -> tuple[int, int, int, bool, bool]:
+        """As the core takes them."""
+        return astuple(self)
+
+
+def compiled(schema: Schema) -> _core.Graph:
+    """The graph of a schema."""
+    number = {name: place for place, name in enumerate(schema.elements)}
+    rows = [
+        (
+            *_split(schema, name, element=True),
+            _content(element),
+            [] if isinstance(element.model, Any) else [number[child] for child in schema.children(name)],
+            [_attribute(schema, each) for each in element.attributes if not each.is_namespace],
+        )
+        for name, element in schema.elements.items()
+    ]
+    return _core.Graph(rows, number[schema.root])
+
+
+def _content(element: Element) -> str:
+    match element.model:
+        case Empty():
+            return "empty"
+        case Any():
+            return "any"
+        case Mixed():
+            return "mixed"
+        case _:
+            return "elements"
+
+
+def _attribute(schema: Schema, attribute: Attribute) -> CompiledAttribute:
+    tokens: list[str] | None = None
+    fixed = attribute.value if attribute.presence == "fixed" else None
+    if fixed is not None and attribute.type != "CDATA":
+        tokens = [fixed.strip()]
+    elif fixed is None and attribute.type in {"ENUMERATION", "NOTATION"}:
+        tokens = list(attribute.values)
+    uri, local = _split(schema, attribute.name, element=False)
+    return uri, local, attribute.presence == "required", fixed, tokens
+
+
+def _split(schema: Schema, name: str, *, element: bool) -> tuple[str, str]:
+    """Namespace and local part; an attribute without prefix is in no namespace."""
+    prefix, colon, local = name.rpartition(":")
+    if not colon:
+        return (schema.namespaces.get("", "") if element else ""), name
+    return (XML if prefix == "xml" else schema.namespaces.get(prefix, "")), local
