@@ -8,6 +8,7 @@
 
 pub mod engine;
 pub mod explain;
+mod hashing;
 pub mod index;
 pub mod limits;
 pub mod names;

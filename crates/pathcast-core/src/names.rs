@@ -4,10 +4,9 @@
 //! an engine never stores or looks up a name nobody asked for. A name is a namespace and a local part; `n:*` is kept
 //! as the local part `*`, which no XML name can be.
 
-use std::hash::{Hash, Hasher};
-
 use hashbrown::HashTable;
-use rustc_hash::FxHasher;
+
+use crate::hashing::hash;
 
 /// The number of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -73,9 +72,9 @@ impl Names {
     pub fn intern_namespace(&mut self, uri: &str) -> NamespaceId {
         let uris = &mut self.uris;
         let entry = self.uri_index.entry(
-            hash(&uri),
+            hash(uri),
             |&id| *uris[id as usize] == *uri,
-            |&id| hash(&&*uris[id as usize]),
+            |&id| hash(&*uris[id as usize]),
         );
         match entry {
             hashbrown::hash_table::Entry::Occupied(found) => NamespaceId(*found.get()),
@@ -92,7 +91,7 @@ impl Names {
     /// The number of a namespace if a subscription uses it.
     pub fn namespace(&self, uri: &str) -> NamespaceId {
         self.uri_index
-            .find(hash(&uri), |&id| *self.uris[id as usize] == *uri)
+            .find(hash(uri), |&id| *self.uris[id as usize] == *uri)
             .map_or(NamespaceId::OTHER, |&id| NamespaceId(id))
     }
 
@@ -175,12 +174,6 @@ impl Names {
             + self.index.allocation_size()
             + self.uri_index.allocation_size()
     }
-}
-
-fn hash<T: Hash>(key: &T) -> u64 {
-    let mut hasher = FxHasher::default();
-    key.hash(&mut hasher);
-    hasher.finish()
 }
 
 #[cfg(test)]

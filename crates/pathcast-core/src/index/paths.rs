@@ -1,12 +1,11 @@
 //! The distinct linear paths: each has one number in the engine, however many expressions look for it.
 
-use std::hash::{Hash, Hasher};
-
 use hashbrown::HashTable;
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::FxHashMap;
 
 use super::roster::ExpressionId;
 use crate::engine::{AnyEngine, PathId};
+use crate::hashing::hash;
 use crate::pattern::LinearPath;
 
 const NONE: ExpressionId = ExpressionId::MAX;
@@ -78,7 +77,7 @@ impl Paths {
                 (entries.len() - 1) as u32
             }
         };
-        self.index.insert_unique(place, id, |&id| hash(&entries[id as usize].key));
+        self.index.insert_unique(place, id, |&id| hash(&*entries[id as usize].key));
         if let Ok(path) = LinearPath::decode(&mut &*key, usize::MAX) {
             engine.insert(&path, PathId(id));
         }
@@ -116,7 +115,7 @@ impl Paths {
             return;
         }
         let key = std::mem::take(&mut entry.key);
-        if let Ok(found) = self.index.find_entry(hash(&key), |&id| id == path.0) {
+        if let Ok(found) = self.index.find_entry(hash(&*key), |&id| id == path.0) {
             found.remove();
         }
         self.free.push(path.0);
@@ -139,10 +138,4 @@ impl Paths {
             + self.index.allocation_size()
             + self.free.capacity() * size_of::<u32>()
     }
-}
-
-fn hash(key: &[u8]) -> u64 {
-    let mut hasher = FxHasher::default();
-    key.hash(&mut hasher);
-    hasher.finish()
 }

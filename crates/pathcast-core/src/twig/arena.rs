@@ -1,10 +1,10 @@
 //! Conditions shared between subscriptions: equal ones are stored once and counted.
 
-use std::hash::{Hash, Hasher};
+use std::hash::Hash;
 
 use hashbrown::HashTable;
-use rustc_hash::FxHasher;
 
+use crate::hashing::hash;
 use crate::pattern::{Axis, Branch, Condition, FirstStep, NameTest, NodePattern, NodeTest};
 use crate::values::ValueTest;
 
@@ -290,10 +290,4 @@ impl<T: Hash + Eq + Clone> Interner<T> {
             + self.index.allocation_size()
             + self.free.capacity() * 4
     }
-}
-
-fn hash<T: Hash>(value: &T) -> u64 {
-    let mut hasher = FxHasher::default();
-    value.hash(&mut hasher);
-    hasher.finish()
 }
