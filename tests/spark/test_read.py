@@ -74,7 +74,7 @@ def test_archives(spark: SparkSession, folder: Path) -> None:
     }
     assert found["broken.gz"].startswith(b"not a document: ")
     assert found["broken.zip"].startswith(b"not a document: ")
-    assert len(found) == 7
+    assert len(found) == 8
 
 
 def test_one_huge_file_is_cut_into_records(spark: SparkSession, tmp_path: Path) -> None:
