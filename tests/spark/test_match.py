@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +69,7 @@ def test_compiled_subscriptions_match_from_their_folder(spark: SparkSession, tmp
 def test_shipped_files_are_enough(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import pathcast.spark.match as module
+    module = import_module("pathcast.spark.match")  # its package has a function of that name
     from pathcast.spark.worker import ShardFiles
 
     def elsewhere(folder: str, *rest: Any) -> ShardFiles:

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 
-from pathcast.spark import kafka_documents, match, read_documents
+from pathcast.spark import kafka_documents, match, match_tagged, read_documents, split_tagged
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -74,7 +74,7 @@ def test_archives(spark: SparkSession, folder: Path) -> None:
     }
     assert found["broken.gz"].startswith(b"not a document: ")
     assert found["broken.zip"].startswith(b"not a document: ")
-    assert len(found) == 7
+    assert len(found) == 8
 
 
 def test_one_huge_file_is_cut_into_records(spark: SparkSession, tmp_path: Path) -> None:
@@ -109,6 +109,20 @@ def test_tables(spark: SparkSession, tmp_path: Path, format: str) -> None:
     assert sorted(tuple(row) for row in documents.collect()) == [(1, "<a/>"), (2, None)]
     with pytest.raises(ValueError, match=r"have no column 'doc_id'; there are: .*nr \("):
         read_documents(spark, place)
+
+
+def test_files_stream(spark: SparkSession, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    (folder / "bad.xml").write_bytes(b"<b>")
+    documents = read_documents(spark, str(folder), format="xml", streaming=True)
+    subscriptions = spark.createDataFrame([("s", "//*")], "id string, xpath string")
+    out = str(tmp_path_factory.mktemp("out"))
+    options = {"path": f"{out}/rows", "checkpointLocation": f"{out}/checkpoint"}
+    tagged = match_tagged(documents, subscriptions, shards=2)
+    tagged.writeStream.format("parquet").options(**options).trigger(
+        availableNow=True
+    ).start().awaitTermination()
+    matches, dead = split_tagged(spark.read.parquet(f"{out}/rows"))
+    assert (matches.count(), [row.doc_id[-7:] for row in dead.collect()]) == (2, ["bad.xml"])
 
 
 def test_what_cannot_be_is_told(spark: SparkSession, folder: Path) -> None:

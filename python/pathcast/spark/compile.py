@@ -33,7 +33,7 @@ from pathcast.errors import IndexFormatError, PathcastError, printable
 from pathcast.limits import Limits
 from pathcast.spark.artifact import Manifest, Settings, Shard, checksum, replace_file
 from pathcast.spark.building import BuildJob
-from pathcast.spark.session import column_type, needs_shipping, ship_files
+from pathcast.spark.session import column_type, needs_shipping, quoted, ship_files
 from pathcast.spark.worker import on_worker, read_rows
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def update_subscriptions(
         frames[0] = frames[0].withColumn("removed", F.lit(False))
     if removed is not None:
         column_type(removed, id, "subscriptions to remove")
-        bare = removed.select(F.col(_quoted(id)).cast(manifest.id_type).alias("id")).where("id is not null")
+        bare = removed.select(F.col(quoted(id)).cast(manifest.id_type).alias("id")).where("id is not null")
         wanted = bare.withColumn("xpath", F.lit(None).cast("string"))
         rows = _rows(wanted, count, id="id", xpath="xpath", latest_by=None, manifest=manifest)
         frames.append(rows.withColumn("removed", F.lit(True)))
@@ -231,10 +231,6 @@ def _folder(path: str | os.PathLike[str]) -> Path:
     return Path(text).absolute()
 
 
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
-
-
 def _rows(
     frame: DataFrame,
     shards: int,
@@ -258,8 +254,8 @@ def _rows(
     if "namespaces" in frame.columns:
         namespaces, problem = _namespaces(column_type(frame, "namespaces", "subscriptions"), problem)
     columns = [
-        F.col(_quoted(id)).alias("id"),
-        F.col(_quoted(xpath)).alias("xpath"),
+        F.col(quoted(id)).alias("id"),
+        F.col(quoted(xpath)).alias("xpath"),
         ordered.alias("ordered"),
         namespaces.alias("namespaces"),
     ]
@@ -271,8 +267,8 @@ def _rows(
         columns.append(F.lit(None).cast(subscriber).alias("subscriber"))
     if latest_by is not None:
         column_type(frame, latest_by, "subscriptions")
-        columns.append(F.col(_quoted(latest_by)).alias("rank"))
-    shard = F.pmod(F.xxhash64(F.col(_quoted(id))), F.lit(shards)).cast("int")
+        columns.append(F.col(quoted(latest_by)).alias("rank"))
+    shard = F.pmod(F.xxhash64(F.col(quoted(id))), F.lit(shards)).cast("int")
     return frame.select(shard.alias("shard"), *columns, problem.alias("problem"), F.lit(False).alias("seed"))
 
 

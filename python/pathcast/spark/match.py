@@ -25,7 +25,7 @@ from pathcast.index import engines
 from pathcast.limits import Limits
 from pathcast.spark.compile import Compiled, RejectedSubscriptions, compile_subscriptions
 from pathcast.spark.matching import MatchJob
-from pathcast.spark.session import bound_batches, column_type, needs_shipping, ship_files
+from pathcast.spark.session import bound_batches, column_type, needs_shipping, quoted, ship_files
 from pathcast.spark.worker import ShardFiles, on_worker
 from pathcast.types import Namespaces
 
@@ -137,7 +137,7 @@ class _Plan:
         self._id_type = column_type(documents, id, "documents")
         column_type(documents, document, "documents", (StringType, BinaryType))
         self._documents = documents.select(
-            F.col(_quoted(id)).alias("id"), F.col(_quoted(document)).alias("document")
+            F.col(quoted(id)).alias("id"), F.col(quoted(document)).alias("document")
         )
         self._engine, self._mode, self._batch_bytes = engine, mode, batch_bytes
 
@@ -181,10 +181,6 @@ class _Plan:
         job = MatchJob(job_want, files, compiled.manifest.settings, failfast, self._batch_bytes)
         function = on_worker("matching", "match_batches", job)
         return self._documents.mapInArrow(function, self.schema(job_want, compiled))
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _compiled(

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import BinaryType, StringType, StructType
 
-from pathcast.spark.session import bound_batches, column_type
+from pathcast.spark.session import bound_batches, column_type, quoted
 from pathcast.spark.split import MAX_RECORD, Splitter, problem
 from pathcast.spark.unpacking import UnpackJob
 from pathcast.spark.worker import on_worker
@@ -32,6 +32,7 @@ _SUFFIXES = {
     "avro": "avro",
 }
 _TABLES = ("parquet", "json", "delta", "orc", "avro")
+_FILES = "path string, modificationTime timestamp, length bigint, content binary"
 FORMATS = ("xml", "archive", *_TABLES, "kafka")
 
 
@@ -91,8 +92,10 @@ def read_documents(
         table = (reader.schema(schema) if schema is not None else reader).format(format).load(path)
         column_type(table, id, f"documents in {path}")
         column_type(table, document, f"documents in {path}", (StringType, BinaryType))
-        return table.select(F.col(_quoted(id)), F.col(_quoted(document)))
+        return table.select(F.col(quoted(id)), F.col(quoted(document)))
     reader = reader.format("binaryFile").option("recursiveFileLookup", str(recursive).lower())
+    if streaming:
+        reader = reader.schema(_FILES)
     files = (reader if glob is None else reader.option("pathGlobFilter", glob)).load(path)
     bound_batches(spark, _BATCH_BYTES)
     if format == "xml" and record is None:
@@ -112,10 +115,6 @@ def kafka_documents(records: DataFrame, id: str = "doc_id", document: str = "xml
     """The documents of a DataFrame or stream as Spark's Kafka source gives it."""
     name = F.concat_ws("/", F.col("topic"), F.col("partition").cast("string"), F.col("offset").cast("string"))
     return records.select(name.alias(id), F.col("value").alias(document))
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _whole(files: DataFrame, max_bytes: int) -> DataFrame:

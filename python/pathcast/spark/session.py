@@ -16,7 +16,7 @@ from pyspark.sql.types import DataType
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["bound_batches", "column_type", "needs_shipping", "ship_files"]
+__all__ = ["bound_batches", "column_type", "needs_shipping", "quoted", "ship_files"]
 
 _BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 _shipped: WeakKeyDictionary[SparkSession, set[str]] = WeakKeyDictionary()
@@ -37,6 +37,11 @@ def column_type(frame: DataFrame, name: str, what: str, accepted: Sequence[type[
             f"the column {name!r} of the {what} must be {kinds}, not {found.simpleString()}: cast it first"
         )
     return found
+
+
+def quoted(name: str) -> str:
+    """A column's name as Spark reads it whatever it holds, dots and spaces too."""
+    return "`" + name.replace("`", "``") + "`"
 
 
 def needs_shipping(spark: SparkSession) -> bool:
