@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["kafka_documents", "read_documents"]
 
 _BATCH_BYTES = 4 << 20
+_FILES = "path string, modificationTime timestamp, length bigint, content binary"  # as binaryFile gives them
 _SUFFIXES = {
     "zip": "archive",
     "gz": "archive",
@@ -93,6 +94,8 @@ def read_documents(
         column_type(table, document, f"documents in {path}", (StringType, BinaryType))
         return table.select(F.col(_quoted(id)), F.col(_quoted(document)))
     reader = reader.format("binaryFile").option("recursiveFileLookup", str(recursive).lower())
+    if streaming:
+        reader = reader.schema(_FILES)
     files = (reader if glob is None else reader.option("pathGlobFilter", glob)).load(path)
     bound_batches(spark, _BATCH_BYTES)
     if format == "xml" and record is None:
