@@ -1,7 +1,8 @@
 """Pathcast on Spark: DataFrames of documents and subscriptions in, DataFrames of matches out.
 
 Works in classic and in Spark Connect sessions. `read_documents` makes tables of documents,
-`compile_subscriptions` turns a table of subscriptions into an index in a folder, `match` matches.
+`compile_subscriptions` turns a table of subscriptions into an index in a folder, `match` matches, `stream`
+matches documents as they arrive, and `deliver` puts what matched into outboxes.
 
     from pathcast.spark import compile_subscriptions, match, read_documents
 
@@ -17,18 +18,37 @@ from pathcast.spark.compile import (
     compile_subscriptions,
     update_subscriptions,
 )
+from pathcast.spark.deliver import deliver, outbox_name, read_outbox, send_outboxes, write_outboxes
+from pathcast.spark.delivery import delivery_id, document_hash
 from pathcast.spark.match import match, match_tagged, split_tagged
 from pathcast.spark.read import kafka_documents, read_documents
+from pathcast.spark.sinks import Batch, FileSink, KafkaSink, Sink, StreamError, read_deliveries
+from pathcast.spark.stream import BatchMetrics, stream
 
 __all__ = [
+    "Batch",
+    "BatchMetrics",
     "Compiled",
+    "FileSink",
+    "KafkaSink",
     "RejectedSubscriptions",
+    "Sink",
+    "StreamError",
     "compile_subscriptions",
+    "deliver",
+    "delivery_id",
+    "document_hash",
     "kafka_documents",
     "match",
     "match_tagged",
+    "outbox_name",
+    "read_deliveries",
     "read_documents",
+    "read_outbox",
     "remove_unused",
+    "send_outboxes",
     "split_tagged",
+    "stream",
     "update_subscriptions",
+    "write_outboxes",
 ]

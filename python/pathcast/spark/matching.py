@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from time import perf_counter_ns
 from typing import Any, Literal, cast
 
 import pyarrow as pa
@@ -21,7 +22,7 @@ from pathcast.errors import DocumentError, printable
 from pathcast.spark.artifact import Settings
 from pathcast.spark.worker import Batches, OpenShard, ShardFiles, open_shard
 
-__all__ = ["MatchJob", "excerpt", "match_batches"]
+__all__ = ["MatchJob", "Meter", "excerpt", "match_batches"]
 
 _MATCHES = 4 << 20  # that a slice may give, by what was seen so far
 _ROWS = 256 << 10  # of a batch that goes back to Spark
@@ -49,19 +50,39 @@ class MatchJob:
     batch_bytes: int
 
 
-def match_batches(batches: Batches, job: MatchJob) -> Batches:
+@dataclass
+class Meter:
+    """What a task did so far."""
+
+    documents: int = 0
+    bytes: int = 0
+    matches: int = 0
+    dead: int = 0
+    core_ns: int = 0
+    """Time in the index."""
+
+
+def match_batches(batches: Batches, job: MatchJob, meter: Meter | None = None) -> Batches:
     """The rows that `job.want` asks for."""
     shard = open_shard(job.shard) if job.shard else _checking(job)
     documents_at_once = max(1, _MATCHES // max(1, len(shard.index)))
     for batch in batches:
         at = 0
         ends = _ends(batch.column(1))
+        if meter and ends:
+            meter.documents += len(ends)
+            meter.bytes += ends[-1]
         while at < batch.num_rows:
             start = at
             at = min(_within(ends, start, job.batch_bytes), start + documents_at_once)
             ids, documents = (batch.column(which).slice(start, at - start) for which in (0, 1))
+            started = perf_counter_ns()
             results = shard.index.match_many(documents)
             lists = results.to_arrow()
+            if meter:
+                meter.core_ns += perf_counter_ns() - started
+                meter.matches += len(lists.values)
+                meter.dead += lists.null_count
             if lists.null_count and (job.want != "matches" or job.failfast):
                 yield _dead(ids, documents, results, lists, shard, job)
             if job.want != "dead":

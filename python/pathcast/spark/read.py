@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["kafka_documents", "read_documents"]
 
 _BATCH_BYTES = 4 << 20
+_FILES = "path string, modificationTime timestamp, length bigint, content binary"  # as binaryFile gives them
 _SUFFIXES = {
     "zip": "archive",
     "gz": "archive",

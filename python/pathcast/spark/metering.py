@@ -1,0 +1,63 @@
+"""Matches batches within a worker as `matching` does, and ends with a row that says what the task did.
+
+All shards give the same columns: those of a tagged DataFrame. A row whose `kind` is `METRICS` is neither a
+match nor a dead letter; its `reason` is a JSON object.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from time import perf_counter_ns
+from typing import Any
+
+import pyarrow as pa
+
+from pathcast.spark.matching import DEAD, MatchJob, Meter, match_batches
+from pathcast.spark.worker import Batches, open_shard
+
+__all__ = ["METRICS", "MeteredJob", "match_metered"]
+
+METRICS = "\0metrics"
+
+
+@dataclass(frozen=True)
+class MeteredJob:
+    """A job over one shard."""
+
+    match: MatchJob
+    first: bool
+    """Whether this shard's tasks count the documents and tell the dead ones."""
+
+
+def match_metered(batches: Batches, job: MeteredJob) -> Batches:
+    """Tagged rows, and one of metrics if there was any document."""
+    started = perf_counter_ns()
+    seen: list[Any] = []
+    meter = Meter()
+    for batch in match_batches(_watched(batches, seen), job.match, meter):
+        yield batch if job.match.want == "tagged" else _padded(batch)
+    if not seen:
+        return
+    assert job.match.shard is not None
+    shard = open_shard(job.match.shard)
+    values = asdict(meter) | {"task_ns": perf_counter_ns() - started, "first": job.first}
+    columns = {"doc_id": pa.nulls(1, seen[0]), "subscription_id": pa.nulls(1, shard.ids.type)}
+    if shard.subscribers is not None:
+        columns["subscriber"] = pa.nulls(1, shard.subscribers.type)
+    columns |= {name: pa.nulls(1, kind) for name, kind in DEAD}
+    columns["reason"] = pa.array([json.dumps(values)])
+    columns["kind"] = pa.array([METRICS])
+    yield pa.RecordBatch.from_pydict(columns)
+
+
+def _watched(batches: Batches, seen: list[Any]) -> Batches:
+    for batch in batches:
+        if batch.num_rows and not seen:
+            seen.append(batch.column(0).type)
+        yield batch
+
+
+def _padded(batch: Any) -> Any:
+    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+    return pa.RecordBatch.from_pydict(columns | {name: pa.nulls(batch.num_rows, kind) for name, kind in DEAD})

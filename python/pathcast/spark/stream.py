@@ -1,0 +1,359 @@
+"""Matches documents as they arrive, with subscriptions that may change meanwhile.
+
+    documents = read_documents(spark, "/data/arriving", format="xml", streaming=True,
+                               options={"maxFilesPerTrigger": "1000"})
+    query = stream(documents, "/data/index", "/data/matched", checkpoint="/data/checkpoint")
+
+Spark cuts what arrives into numbered batches and asks for a batch again, with the same documents, when the
+driver died before it was done. Before a batch is matched, the version of the subscriptions that it gets is
+noted beside Spark's checkpoint: asked again, it gets that version again. Sinks write a batch once whatever
+happens; so every match is written once.
+
+    checkpoint/pathcast/stream.json              who this stream is
+    checkpoint/pathcast/batches/00000012.json    the version that batch 12 uses
+    checkpoint/pathcast/versions/<hash>/         the manifests of versions in use
+    checkpoint/pathcast/metrics.jsonl            what each batch did
+
+A batch starts when the one before it is written: slow sinks slow the reading of documents, and nothing piles
+up in memory. How much a batch may take is an option of the source, `maxFilesPerTrigger`,
+`maxBytesPerTrigger` or `maxOffsetsPerTrigger`. Documents that arrive twice have the same delivery ids; to
+match them once, use `dropDuplicates` or `dropDuplicatesWithinWatermark` on the documents: Spark keeps what it
+has seen.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import reduce
+from pathlib import Path
+from time import monotonic, time
+from typing import TYPE_CHECKING, Any, cast
+from uuid import uuid4
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql.types import BinaryType, StringType, StructField, StructType
+
+from pathcast.errors import IndexFormatError
+from pathcast.index import engines
+from pathcast.spark.artifact import Manifest, replace_file
+from pathcast.spark.compile import Compiled
+from pathcast.spark.delivery import delivery_column, hash_column
+from pathcast.spark.match import BATCH_BYTES, Mode
+from pathcast.spark.matching import DEAD, MatchJob
+from pathcast.spark.metering import METRICS, MeteredJob
+from pathcast.spark.session import bound_batches, column_type, needs_shipping, ship_files
+from pathcast.spark.sinks import Batch, FileSink, Sink, StreamError
+from pathcast.spark.worker import ShardFiles, on_worker
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
+__all__ = ["BatchMetrics", "stream"]
+
+_KEPT = 100  # batches that Spark can be asked for again (spark.sql.streaming.minBatchesToRetain)
+
+
+@dataclass(frozen=True)
+class BatchMetrics:
+    """What a batch did; also a line of `metrics.jsonl`."""
+
+    batch: int
+    index_version: str
+    subscriptions: int
+    documents: int
+    bytes: int
+    matches: int
+    dead_letters: int
+    milliseconds: int
+    """From the start of the batch until it was written."""
+    core_milliseconds: int
+    """In the index, over all tasks: with two cores, up to twice the time that passed."""
+    spark_milliseconds: int
+    """The rest of the matching tasks: waiting for documents and handing them and matches over."""
+    tasks: int
+    finished: float
+    """Seconds since 1970."""
+
+    def line(self) -> str:
+        """As JSON."""
+        return json.dumps(asdict(self))
+
+
+def stream(
+    documents: DataFrame,
+    subscriptions: str | os.PathLike[str],
+    output: str | os.PathLike[str] | Sink,
+    *,
+    checkpoint: str | os.PathLike[str],
+    document: str = "xml",
+    id: str = "doc_id",
+    mode: Mode = "PERMISSIVE",
+    engine: str = "auto",
+    trigger: str | None = None,
+    name: str | None = None,
+    on_batch: Callable[[BatchMetrics], object] | None = None,
+    batch_bytes: int = BATCH_BYTES,
+    ship: bool | None = None,
+) -> StreamingQuery:
+    """Starts matching a streaming DataFrame and returns Spark's query, to wait for or to stop.
+
+    `subscriptions` is the folder that `compile_subscriptions` writes to. Compile into it again, or
+    `update_subscriptions`, and the next batch uses the new version. `output` is a folder (see `FileSink`), or
+    a `KafkaSink`, or a sink of your own. `checkpoint` is a folder that the driver can open; a stream
+    started again with the same one goes on where it ended, with the same output.
+
+    Matches have `doc_id`, `subscription_id`, perhaps `subscriber`, and `document_hash`, `index_version` and
+    `delivery_id`; dead letters those of `match` and the same three. See `match` for `mode`, `engine`,
+    `batch_bytes` and `ship`; in FAILFAST the query fails at a bad document, and again when it is restarted.
+
+    `trigger` is None to start a batch as soon as there are documents, an interval such as `10 seconds`, or
+    `available` to take what is there and end. `on_batch` is called with the metrics of every batch, and
+    again if a batch is asked for again; in a Spark Connect session that, and the reading of both folders,
+    happens in the server.
+    """
+    if not documents.isStreaming:
+        raise ValueError("these documents are no stream: read them with streaming=True, or use match()")
+    if mode not in ("PERMISSIVE", "DROPMALFORMED", "FAILFAST"):
+        raise ValueError(f"mode must be PERMISSIVE, DROPMALFORMED or FAILFAST, not {mode!r}")
+    if engine not in engines():
+        raise ValueError(f"there is no engine {engine!r}; there are {', '.join(engines())}")
+    if batch_bytes < 1:
+        raise ValueError(f"batch_bytes must be at least 1, not {batch_bytes}")
+    column_type(documents, id, "documents")
+    column_type(documents, document, "documents", (StringType, BinaryType))
+    state = _local(checkpoint)
+    sink = FileSink(os.fspath(output)) if isinstance(output, (str, os.PathLike)) else output
+    spark = documents.sparkSession
+    folder = os.fspath(subscriptions)
+    if not type(spark).__module__.startswith("pyspark.sql.connect"):
+        folder = str(Compiled.open(subscriptions).path)  # better now than in the first batch
+    runner = _Runner(folder, str(state / "pathcast"), sink, mode, engine, on_batch, batch_bytes, ship)
+    chosen = documents.select(F.col(_quoted(id)).alias("doc_id"), F.col(_quoted(document)).alias("xml"))
+    writer = chosen.writeStream.option("checkpointLocation", str(state)).foreachBatch(runner)
+    if name is not None:
+        writer = writer.queryName(name)
+    if trigger == "available":
+        writer = writer.trigger(availableNow=True)
+    elif trigger is not None:
+        writer = writer.trigger(processingTime=trigger)
+    return writer.start()
+
+
+@dataclass(frozen=True)
+class _Runner:
+    """Runs batches, in the driver or in a Spark Connect server: everything it knows is on disk."""
+
+    subscriptions: str
+    state: str
+    sink: Sink
+    mode: Mode
+    engine: str
+    on_batch: Callable[[BatchMetrics], object] | None
+    batch_bytes: int
+    ship: bool | None
+
+    def __call__(self, documents: DataFrame, number: int) -> None:
+        started = monotonic()
+        state = _State(Path(self.state))
+        compiled = state.version(number, Path(self.subscriptions))
+        stream = state.stream(compiled.manifest)
+        tagged = self._tagged(documents, compiled).persist()
+        try:
+            work = _Work.of(tagged)
+            matches, dead = _parts(tagged, compiled)
+            has_dead = work.dead > 0 and self.mode != "DROPMALFORMED"
+            self.sink.write(Batch(stream, number, compiled.hash, matches, dead, documents, has_dead))
+        finally:
+            tagged.unpersist()
+        metrics = BatchMetrics(
+            batch=number,
+            index_version=compiled.hash,
+            subscriptions=compiled.subscriptions,
+            documents=work.documents,
+            bytes=work.bytes,
+            matches=work.matches,
+            dead_letters=work.dead,
+            milliseconds=round(1000 * (monotonic() - started)),
+            core_milliseconds=round(work.core_ns / 1e6),
+            spark_milliseconds=round((work.task_ns - work.core_ns) / 1e6),
+            tasks=work.tasks,
+            finished=round(time(), 3),
+        )
+        state.tell(metrics)
+        state.forget(number - _KEPT)
+        if self.on_batch is not None:
+            self.on_batch(metrics)
+
+    def _tagged(self, documents: DataFrame, compiled: Compiled) -> DataFrame:
+        """All matches, dead letters and metrics of a batch; the id is a pair of id and hash."""
+        spark = documents.sparkSession
+        bound_batches(spark, self.batch_bytes)
+        manifest = compiled.manifest
+        if needs_shipping(spark) if self.ship is None else self.ship:
+            names = (name for shard in manifest.shards for name in (shard.index, shard.rows))
+            ship_files(spark, compiled.path, names)
+        pairs = documents.select(
+            F.struct(F.col("doc_id").alias("id"), hash_column(F.col("xml")).alias("hash")).alias("id"),
+            F.col("xml").alias("document"),
+        )
+        fields = [f"subscription_id {manifest.id_type}"]
+        if manifest.subscriber_type:
+            fields.append(f"subscriber {manifest.subscriber_type}")
+        fields.append("reason string, line bigint, column bigint, kind string, excerpt string")
+        rest = cast(StructType, StructType.fromDDL(", ".join(fields)))
+        schema = StructType([StructField("doc_id", pairs.schema["id"].dataType), *rest.fields])
+        frames = []
+        keep = 2 if compiled.shards == 1 else 1
+        for shard in manifest.shards:
+            files = ShardFiles(str(compiled.path), shard, manifest.settings, self.engine, keep)
+            first = shard.number == 0
+            want = "tagged" if first and self.mode != "DROPMALFORMED" else "matches"
+            failfast = self.mode == "FAILFAST"
+            job = MatchJob(want, files, manifest.settings, failfast, self.batch_bytes)  # type: ignore[arg-type]
+            function = on_worker("metering", "match_metered", MeteredJob(job, first))
+            frames.append(pairs.mapInArrow(function, schema))
+        return reduce(lambda left, right: left.union(right), frames)
+
+
+def _parts(tagged: DataFrame, compiled: Compiled) -> tuple[DataFrame, DataFrame]:
+    """Matches and dead letters as sinks get them."""
+    version = F.lit(compiled.hash)
+    doc_id, hash = F.col("doc_id.id"), F.col("doc_id.hash")
+    names = ["subscription_id", "subscriber"] if compiled.manifest.subscriber_type else ["subscription_id"]
+    last = [hash.alias("document_hash"), version.alias("index_version")]
+    delivered = delivery_column(doc_id, hash, F.col("subscription_id"), version).alias("delivery_id")
+    matches = tagged.where(F.col("kind").isNull()).select(doc_id.alias("doc_id"), *names, *last, delivered)
+    letters = tagged.where(F.col("kind").isNotNull() & (F.col("kind") != F.lit(METRICS)))
+    undelivered = delivery_column(doc_id, hash, None, version).alias("delivery_id")
+    dead = letters.select(doc_id.alias("doc_id"), *(name for name, _ in DEAD), *last, undelivered)
+    return matches, dead
+
+
+@dataclass(frozen=True)
+class _Work:
+    """The sums over all tasks of a batch."""
+
+    documents: int
+    bytes: int
+    matches: int
+    dead: int
+    core_ns: int
+    task_ns: int
+    tasks: int
+
+    @classmethod
+    def of(cls, tagged: DataFrame) -> _Work:
+        rows = tagged.where(F.col("kind") == F.lit(METRICS)).select("reason").collect()
+        tasks: list[dict[str, Any]] = [json.loads(row.reason) for row in rows]
+        first = [task for task in tasks if task["first"]]
+        return cls(
+            documents=sum(task["documents"] for task in first),
+            bytes=sum(task["bytes"] for task in first),
+            matches=sum(task["matches"] for task in tasks),
+            dead=sum(task["dead"] for task in first),
+            core_ns=sum(task["core_ns"] for task in tasks),
+            task_ns=sum(task["task_ns"] for task in tasks),
+            tasks=len(tasks),
+        )
+
+
+@dataclass(frozen=True)
+class _State:
+    """What a stream must know after its driver died."""
+
+    folder: Path
+
+    def stream(self, manifest: Manifest) -> str:
+        """The name of this stream, made up in its first batch; the types of its columns stay as they are."""
+        file = self.folder / "stream.json"
+        types = {"id_type": manifest.id_type, "subscriber_type": manifest.subscriber_type}
+        try:
+            found = json.loads(file.read_bytes())
+        except FileNotFoundError:
+            found = {"stream": uuid4().hex, **types}
+            replace_file(file, json.dumps(found).encode())
+        before = {key: found[key] for key in types}
+        if before != types:
+            raise StreamError(
+                f"the subscriptions of this stream had {before}, and now have {types}: the rows that it "
+                "wrote and those to come would not fit; start a new stream with a new output and checkpoint"
+            )
+        return cast(str, found["stream"])
+
+    def version(self, number: int, subscriptions: Path) -> Compiled:
+        """The version that a batch uses: the one it began with, or else the newest."""
+        note = self.folder / "batches" / f"{number:08}.json"
+        try:
+            hash = json.loads(note.read_bytes())["index_version"]
+        except FileNotFoundError:
+            compiled = Compiled.open(subscriptions)
+            place = self.folder / "versions" / compiled.hash
+            place.mkdir(parents=True, exist_ok=True)
+            compiled.manifest.write(place)
+            note.parent.mkdir(parents=True, exist_ok=True)
+            text = json.dumps({"batch": number, "index_version": compiled.hash})
+            replace_file(note, text.encode())
+            return compiled
+        manifest = Manifest.read(self.folder / "versions" / hash)
+        for shard in manifest.shards:
+            for name in (shard.index, shard.rows):
+                if not (subscriptions / name).exists():
+                    raise IndexFormatError(
+                        f"batch {number} began with version {hash[:12]} of the subscriptions, whose file "
+                        f"{name} is no longer in {subscriptions}: put it back; or, if the output has "
+                        f"nothing of this batch yet, delete {note} and it is matched with the present version"
+                    )
+        return Compiled(subscriptions, manifest)
+
+    def tell(self, metrics: BatchMetrics) -> None:
+        """Appends a line, in place of the last one if that is torn or of the same batch."""
+        file = self.folder / "metrics.jsonl"
+        file.touch()
+        with open(file, "r+b") as lines:
+            end = lines.seek(0, os.SEEK_END)
+            start = max(0, end - 65536)
+            lines.seek(start)
+            tail = lines.read()
+            last = tail.rstrip(b"\n").rfind(b"\n") + 1
+            if tail and (not tail.endswith(b"\n") or _batch_of(tail[last:]) == metrics.batch):
+                end = start + last
+            lines.truncate(end)
+            lines.seek(end)
+            lines.write(metrics.line().encode() + b"\n")
+
+    def forget(self, number: int) -> None:
+        """Removes what is known about that batch and, if no other uses it, its version."""
+        note = self.folder / "batches" / f"{number:08}.json"
+        if number < 0 or not note.exists():
+            return
+        note.unlink()
+        notes = (self.folder / "batches").glob("*.json")
+        used = {json.loads(each.read_bytes())["index_version"] for each in notes}
+        for version in (self.folder / "versions").iterdir():
+            if version.name not in used:
+                shutil.rmtree(version, ignore_errors=True)
+
+
+def _batch_of(line: bytes) -> int | None:
+    try:
+        return cast(int, json.loads(line)["batch"])
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _local(path: str | os.PathLike[str]) -> Path:
+    text = os.fspath(path)
+    if "://" in text and not text.startswith("file:"):
+        raise ValueError(f"the checkpoint is a folder that the driver can open, not {text}: mount it")
+    if text.startswith("file:"):
+        text = "/" + text[len("file:") :].lstrip("/")
+    return Path(text).absolute()
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

@@ -1,0 +1,140 @@
+"""Programs with a Spark session of their own, which the fault tests start, kill and start again.
+
+    python -m tests.spark.driver compile|files|cluster|kafka FOLDER
+
+`FOLDER/world.json` says what there is to match; see `test_faults`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pathcast.spark import KafkaSink, compile_subscriptions, match, read_documents, stream
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+DEADLINE = 150
+
+
+def session(master: str, **settings: str) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master(master)
+    common = {
+        "spark.ui.enabled": "false",
+        "spark.driver.memory": "512m",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.log.level": "ERROR",
+    }
+    for name, value in {**common, **settings}.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def compile_all(folder: Path) -> None:
+    """Compiles every version; each is switched to by copying its manifest."""
+    spark = session("local[1]")
+    for number, rows in enumerate(json.loads((folder / "world.json").read_text())["versions"]):
+        table = spark.createDataFrame([tuple(row) for row in rows], "id string, xpath string")
+        compiled = compile_subscriptions(table, folder / "index", shards=2)
+        manifest = (folder / "index/manifest.json").read_bytes()
+        (folder / f"manifest-{number}.json").write_bytes(manifest)
+        (folder / f"hash-{number}").write_text(compiled.hash)
+    spark.stop()
+
+
+def files(folder: Path) -> None:
+    """Matches the files that are there, one a batch, and ends."""
+    spark = session("local[2]")
+    documents = read_documents(
+        spark,
+        str(folder / "in"),
+        format="parquet",
+        schema="doc_id bigint, xml binary",
+        streaming=True,
+        options={"maxFilesPerTrigger": "1"},
+    )
+    query = stream(
+        documents, folder / "index", folder / "out", checkpoint=folder / "checkpoint", trigger="available"
+    )
+    query.awaitTermination()
+
+
+def cluster(folder: Path) -> None:
+    """Matches on a cluster; every task tells that it began and takes its time."""
+    settings = json.loads((folder / "world.json").read_text())
+    spark = session(
+        settings["master"],
+        **{
+            "spark.executor.memory": "512m",
+            "spark.cores.max": "2",
+            "spark.executor.cores": "1",
+            "spark.network.timeout": "20s",
+            "spark.executor.heartbeatInterval": "2s",
+        },
+    )
+    started = str(folder / "started")
+
+    def slowly(batches: Iterator[Any]) -> Iterator[Any]:
+        import uuid
+
+        open(os.path.join(started, uuid.uuid4().hex), "w").close()
+        time.sleep(0.3)
+        yield from batches
+
+    documents = spark.read.parquet(str(folder / "in")).repartition(settings["tasks"], "doc_id")
+    documents = documents.mapInArrow(slowly, "doc_id bigint, xml binary")
+    matches, dead = match(documents, str(folder / "index"))
+    matches.write.mode("overwrite").parquet(str(folder / "out/matches"))
+    dead.write.mode("overwrite").parquet(str(folder / "out/dead"))
+    spark.stop()
+
+
+def kafka(folder: Path) -> None:
+    """Matches a topic into another until `FOLDER/enough` is there, starting again when the stream fails."""
+    from tests.kafka import jars
+
+    settings = json.loads((folder / "world.json").read_text())
+    spark = session("local[2]", **{"spark.jars": jars.connector()})
+    options = {
+        "kafka.bootstrap.servers": settings["servers"],
+        "startingOffsets": "earliest",
+        "maxOffsetsPerTrigger": "20",
+        "kafka.default.api.timeout.ms": "5000",
+        "kafka.request.timeout.ms": "4000",
+    }
+    sink = KafkaSink(
+        settings["servers"],
+        settings["out"],
+        settings["dead"],
+        settings["outbox"],
+        transactional=settings["transactional"],
+        timeout=20,
+    )
+    failures, deadline = 0, time.monotonic() + DEADLINE
+    while time.monotonic() < deadline and not (folder / "enough").exists():
+        documents = read_documents(spark, settings["in"], format="kafka", streaming=True, options=options)
+        query = stream(documents, folder / "index", sink, checkpoint=folder / "checkpoint")
+        (folder / "running").touch()
+        try:
+            while query.isActive and time.monotonic() < deadline and not (folder / "enough").exists():
+                query.awaitTermination(0.2)  # type: ignore[arg-type]  # any number does
+            query.stop()
+        except Exception as error:
+            failures += 1
+            (folder / f"failure-{failures}").write_text(str(error))
+    spark.stop()
+
+
+if __name__ == "__main__":
+    todo = {"compile": compile_all, "files": files, "cluster": cluster, "kafka": kafka}[sys.argv[1]]
+    todo(Path(sys.argv[2]))

@@ -1,0 +1,98 @@
+"""Processes that tests start, kill with everything they started, and wait for with a deadline."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+
+ROOT = Path(__file__).parents[2]
+POLL = 0.02
+
+
+class Program:
+    """A program in a process group of its own, with its output in a file."""
+
+    def __init__(self, command: Sequence[str], log: Path, **environment: str) -> None:
+        self.log = log
+        import pathcast
+
+        package = str(Path(pathcast.__file__).parents[1])
+        path = os.pathsep.join([package, str(ROOT), os.environ.get("PYTHONPATH", "")])
+        with log.open("ab") as output:
+            self.process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                cwd=log.parent,
+                env={
+                    **os.environ,
+                    "PYTHONPATH": path.rstrip(os.pathsep),
+                    "PYSPARK_PYTHON": sys.executable,
+                    "PYSPARK_SUBMIT_ARGS": "pyspark-shell",
+                    "SPARK_LOCAL_IP": "127.0.0.1",
+                    **environment,
+                },
+                start_new_session=True,
+            )
+
+    def __enter__(self) -> Program:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.kill()
+
+    def kill(self) -> None:
+        """Ends it and all its children at once."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    @property
+    def running(self) -> bool:
+        return self.process.poll() is None
+
+    def until(self, reached: Callable[[], bool], what: str, seconds: float) -> None:
+        """Waits until something is true; an error if the program ends before, or if it takes too long."""
+        deadline = time.monotonic() + seconds
+        while not reached():
+            if not self.running and not reached():
+                raise AssertionError(f"ended before {what}: {self.last_lines()}")
+            if time.monotonic() > deadline:
+                raise AssertionError(f"no {what} within {seconds:.0f} seconds: {self.last_lines()}")
+            time.sleep(POLL)
+
+    def finish(self, seconds: float) -> None:
+        """Waits for its end; an error if it fails."""
+        try:
+            status = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"did not end within {seconds:.0f} seconds: {self.last_lines()}") from None
+        assert status == 0, self.last_lines()
+
+    def last_lines(self, count: int = 60) -> str:
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-count:])
+
+
+def driver(job: str, folder: Path) -> Program:
+    """`tests.spark.driver` with a job."""
+    return Program([sys.executable, "-m", "tests.spark.driver", job, str(folder)], folder / f"{job}.log")
+
+
+def spark_class(folder: Path, name: str, *arguments: str) -> Program:
+    """A server of Spark from the pip package."""
+    import pyspark
+
+    home = Path(pyspark.__file__).parent
+    command = [str(home / "bin/spark-class"), f"org.apache.spark.deploy.{name}", *arguments]
+    log = folder / f"{name.rsplit('.', 1)[1]}-{len(list(folder.glob('*.log')))}.log"
+    return Program(command, log, SPARK_HOME=str(home), SPARK_DAEMON_MEMORY="256m", SPARK_NO_DAEMONIZE="1")
