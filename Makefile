@@ -41,7 +41,7 @@ $(venv)/built: $(venv)/installed pyproject.toml $(rust) | prerequisites
 	@touch $@
 
 demo: java setup ## Compile, match and deliver on local Spark, with a report in build/demo
-	@$(bin)/python -m pathcast.demo --dtd examples/news/news.dtd --output build/demo
+	@$(bin)/python -m pathcast.demo --dtd examples/news/wire.dtd --output build/demo
 
 tour: setup ## Show the command line on the example documents, step by step
 	@PATH="$(CURDIR)/$(bin):$$PATH" examples/news/tour
