@@ -73,7 +73,11 @@ def test_one_sentence(machine: Path, name: str, says: str | None, status: int, s
     ("says", "status", "sentence"),
     [
         (None, 0, "there is no java; install a JDK 17 or newer"),
-        ('openjdk version "11.0.24" 2024-07-16', 0, 'java is openjdk version "11.0.24" 2024-07-16, and Java 17'),
+        (
+            'openjdk version "11.0.24" 2024-07-16',
+            0,
+            'java is openjdk version "11.0.24" 2024-07-16, and Java 17',
+        ),
         ('java version "1.8.0_292"', 0, 'java is java version "1.8.0_292", and Java 17 or newer is needed'),
         ("Unable to locate a Java Runtime.", 1, "java does not run"),
     ],

@@ -11,7 +11,7 @@ import sys
 
 import typer
 
-from pathcast.cli import check, explain, generate, match, schema
+from pathcast.cli import check, explain, generate, match, schema, spark
 from pathcast.cli.arguments import Version
 from pathcast.errors import PathcastError, printable
 
@@ -43,6 +43,7 @@ app.command()(explain.explain)
 app.command()(check.check)
 app.add_typer(generate.app, name="generate")
 app.add_typer(schema.app, name="schema")
+app.add_typer(spark.app, name="spark")
 
 
 def main() -> None:

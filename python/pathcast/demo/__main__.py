@@ -1,4 +1,4 @@
-"""``python -m pathcast.demo``: draws news and alerts, runs the pipeline on local Spark, shows what came out."""
+"""``python -m pathcast.demo``: draws news and alerts, runs the pipeline on Spark, shows what came out."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from pathcast.spark.local import session
 def main(
     dtd: Annotated[Path, typer.Option(metavar="FILE", help="The DTD that everything is drawn from.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where everything goes.")],
-    documents: Annotated[int, typer.Option(min=1, metavar="N", help="How many documents.")] = 4_000,
-    bad: Annotated[int, typer.Option(min=0, metavar="N", help="How many of them are damaged.")] = 40,
+    documents: Annotated[int, typer.Option(min=1, metavar="N", help="How many documents.")] = 3_000,
+    bad: Annotated[int, typer.Option(min=0, metavar="N", help="How many of them are damaged.")] = 30,
     subscriptions: Annotated[int, typer.Option(min=1, metavar="N", help="How many subscriptions.")] = 20_000,
     subscribers: Annotated[int, typer.Option(min=5, metavar="N", help="How many have them.")] = 400,
     seed: Annotated[int, typer.Option(metavar="S", help="The same seed draws the same data.")] = 1,

@@ -17,17 +17,19 @@ from pathcast.schema import Schema
 
 __all__ = ["DAMAGE", "MISTAKES", "draw_documents", "draw_subscriptions"]
 
-WORDS = tuple(
-    (
-        "election storm football opera harbour museum markets budget railway airport hospital school river "
-        "festival strike merger verdict rescue eclipse vaccine drought reform treaty summit inquiry transfer "
-        "Moreno Lefort Okafor Lindqvist Haddad Novak Castellanos Byrne Yamada Petrov Adeyemi Fischer Rossi "
-        "Lisbon Nairobi Oslo Montreal Kyoto Bogota Dresden Perth Tallinn Cork Porto Leeds Malaga Gdansk "
-        "copper wheat solar timber steel cotton lithium coffee gas sugar cocoa salmon barley nickel paper"
-    ).split()
+# fmt: off
+WORDS = (
+    "election", "storm", "football", "opera", "harbour", "museum", "markets", "budget", "railway",
+    "airport", "hospital", "school", "river", "festival", "strike", "merger", "verdict", "rescue",
+    "eclipse", "vaccine", "drought", "reform", "treaty", "summit", "inquiry", "transfer", "Moreno",
+    "Lefort", "Okafor", "Lindqvist", "Haddad", "Novak", "Castellanos", "Byrne", "Yamada", "Petrov",
+    "Adeyemi", "Fischer", "Rossi", "Lisbon", "Nairobi", "Oslo", "Montreal", "Kyoto", "Bogota", "Dresden",
+    "Perth", "Tallinn", "Cork", "Porto", "Leeds", "Malaga", "Gdansk", "copper", "wheat", "solar", "timber",
+    "steel", "cotton", "lithium", "coffee", "gas", "sugar", "cocoa", "salmon", "barley", "nickel", "paper",
 )
+# fmt: on
 VALUES = generate.Values(low=1, high=90, words=WORDS, numbers=0.35, skew=0.4)
-COMMON = 0.01  # the share of documents above which an alert is of no use: nobody reads that many
+COMMON = 0.007  # the share of documents above which an alert is of no use: nobody reads that many
 SAMPLE = 150  # documents on which that is seen
 FILES = 8  # that a table of documents has, so that tasks share it
 

@@ -141,19 +141,22 @@ def _look(
     none = figures.documents - len(figures.dead) - len(per_document)
     figures.matches_per_document = [0] * none + sorted(per_document)
     figures.dead_by_reason = [
-        (row.kind, row["count"]) for row in dead.groupBy("kind").count().orderBy(F.desc("count"), "kind").collect()
+        (row.kind, row["count"])
+        for row in dead.groupBy("kind").count().orderBy(F.desc("count"), "kind").collect()
     ]
-    delivered = spark.read.parquet(str(places.outbox))
-    counts = delivered.groupBy("subscriber").agg(
-        F.count("*").alias("deliveries"), F.sum(F.size("subscription_ids")).alias("matches")
+    delivered = (
+        spark.read.parquet(str(places.outbox)).groupBy("subscriber").agg(F.count("*").alias("documents"))
     )
+    matched = matches.groupBy("subscriber").agg(F.count("*").alias("matches"))
     figures.subscribers = [
-        (str(row.subscriber), row.deliveries, row.matches)
-        for row in counts.orderBy(F.desc("deliveries"), "subscriber").collect()
+        (row.subscriber, row.documents, row.matches)
+        for row in delivered.join(matched, "subscriber").orderBy(F.desc("documents"), "subscriber").collect()
     ]
     figures.deliveries = sum(row[1] for row in figures.subscribers)
     popular = matches.groupBy("subscription_id").count().orderBy(F.desc("count"), "subscription_id").limit(8)
-    named = popular.join(subscriptions.select(F.col("id").alias("subscription_id"), "xpath"), "subscription_id")
+    named = popular.join(
+        subscriptions.select(F.col("id").alias("subscription_id"), "xpath"), "subscription_id"
+    )
     figures.popular = [
         (row.subscription_id, row.xpath, row["count"])
         for row in named.orderBy(F.desc("count"), "subscription_id").collect()

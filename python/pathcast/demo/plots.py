@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 __all__ = ["bars", "histogram", "shares"]
 
 INK, MUTED, GRID, ACCENT, OTHER = "#1f2933", "#66727f", "#e4e7eb", "#1f6f8b", "#d9a441"
-STYLE = {
+STYLE: Any = {
     "font.family": "sans-serif",
     "font.size": 10,
     "text.color": INK,
@@ -33,12 +33,19 @@ def bars(rows: Sequence[tuple[str, float]], *, unit: str = "", digits: int = 0) 
     names, values = [name for name, _ in rows], [value for _, value in rows]
     figure, axes = _axes(height=0.36 * len(rows) + 0.35)
     axes.barh(names, values, color=ACCENT, height=0.66)
-    axes.invert_yaxis()
     axes.set_xlim(0, max(values, default=1) * 1.18)
     for place, value in enumerate(values):
-        axes.text(value, place, f"  {value:,.{digits}f}{unit}", va="center", color=INK)
+        axes.annotate(
+            f"{value:,.{digits}f}{unit}",
+            (value, place),
+            xytext=(5, 0),
+            textcoords="offset points",
+            va="center",
+            color=INK,
+        )
     axes.xaxis.set_visible(False)
-    axes.spines["bottom"].set_visible(False)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.spines[["bottom", "left"]].set_visible(False)
     axes.tick_params(left=False)
     return _svg(figure)
 
@@ -50,11 +57,17 @@ def histogram(values: Sequence[int], *, label: str, count: str, bins: int = 40) 
     width = max(1, -(-top // bins))
     edges = list(range(0, top + 2 * width, width))
     middle = ordered[len(ordered) // 2]
-    figure, axes = _axes(height=2.7)
+    figure, axes = _axes(height=4.2)
     axes.hist([min(value, edges[-1] - 1) for value in ordered], bins=edges, color=ACCENT, rwidth=0.9)
     axes.axvline(middle, color=OTHER, linewidth=2)
-    axes.text(
-        middle, 0.97, f"  median {middle:,}", transform=axes.get_xaxis_transform(), va="top", color=INK
+    axes.annotate(
+        f"median {middle:,}",
+        (middle, 1),
+        xycoords=axes.get_xaxis_transform(),
+        xytext=(6, 0),
+        textcoords="offset points",
+        va="bottom",
+        color=INK,
     )
     axes.set_xlabel(label)
     axes.set_ylabel(count)
@@ -97,4 +110,5 @@ def _svg(figure: Figure) -> str:
     text = out.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    return re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1), count=1)
+    head, rest = text.split(">", 1)
+    return re.sub(r' (width|height)="[^"]*"', "", head) + ">" + rest

@@ -22,9 +22,12 @@ body { margin: 0; background: #f5f6f7; color: var(--ink); font: 16px/1.5 system-
 main { max-width: 70rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
 h1 { font-size: 1.7rem; margin: 0; } h2 { font-size: 1.05rem; margin: 0 0 .2rem; }
 p { margin: 0 0 .8rem; color: var(--muted); }
-.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: 1rem; margin: 1.5rem 0; }
-.cards div, section { background: #fff; border: 1px solid var(--line); border-radius: .5rem; padding: 1rem 1.2rem; }
-.cards b { display: block; font-size: 1.6rem; line-height: 1.2; } .cards span { color: var(--muted); font-size: .85rem; }
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: 1rem; }
+.cards { margin: 1.5rem 0; }
+.cards div, section { background: #fff; border: 1px solid var(--line); border-radius: .5rem; }
+.cards div, section { padding: 1rem 1.2rem; }
+.cards b { display: block; font-size: 1.6rem; line-height: 1.2; }
+.cards span { color: var(--muted); font-size: .85rem; }
 .grid { display: grid; grid-template-columns: repeat(auto-fit, minmax(26rem, 1fr)); gap: 1rem; }
 .wide { grid-column: 1 / -1; overflow-x: auto; }
 svg { display: block; width: 100%; height: auto; }
@@ -33,6 +36,7 @@ table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th { text-align: left; color: var(--muted); font-weight: 500; }
 th, td { padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+td:first-child { white-space: nowrap; }
 code { font-size: .85rem; overflow-wrap: anywhere; }
 """
 
@@ -57,7 +61,7 @@ def _page(figures: Figures) -> str:
         ),
         _section(
             "Matching: Spark and the core",
-            f"{figures.cores} cores were busy for {figures.seconds['match']:.1f} s. One thread of the core alone, "
+            f"{figures.cores} cores were busy for {figures.seconds['match']:.1f} s. One thread of the core, "
             f"without Spark, needs {figures.core_seconds:.1f} s for the same documents and gives the same "
             "answers. The rest is what Spark costs, starting its workers included.",
             shares(match_parts),
@@ -69,7 +73,7 @@ def _page(figures: Figures) -> str:
         ),
         _section(
             "Matches of a document",
-            f"{good:,} documents that could be read; {good - figures.matched_documents:,} of them matched nothing.",
+            f"{good:,} could be read; {good - figures.matched_documents:,} of them matched nothing.",
             histogram(figures.matches_per_document, label="subscriptions matched", count="documents"),
         ),
         _section(
@@ -107,7 +111,12 @@ def _page(figures: Figures) -> str:
             _table(
                 ("id", "expression", "#column", "reason"),
                 (
-                    (row["id"], _code(row["xpath"]), str(row["column"] or ""), escape(printable(row["reason"])))
+                    (
+                        row["id"],
+                        _code(row["xpath"]),
+                        str(row["column"] or ""),
+                        escape(printable(row["reason"])),
+                    )
                     for row in figures.refused
                 ),
             ),
@@ -127,8 +136,8 @@ def _page(figures: Figures) -> str:
         '<!doctype html><html lang="en"><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>Pathcast on Spark</title><style>{STYLE}</style><main><h1>Pathcast on Spark</h1>"
-        f"<p>Which of {figures.subscriptions:,} XPath subscriptions does each of {figures.documents:,} news documents "
-        f"satisfy? Compiled, matched and delivered on local Spark with {figures.cores} cores. "
+        f"<p>Which of {figures.subscriptions:,} XPath subscriptions does each of {figures.documents:,} news "
+        f"documents satisfy? Compiled, matched and delivered on local Spark with {figures.cores} cores. "
         f"Pathcast {escape(pathcast.__version__)}, index version <code>{figures.version[:12]}</code> "
         f"({figures.index_megabytes:.1f} MB).</p>"
         f'<div class="cards">{shown}</div><div class="grid">{"".join(sections)}</div></main></html>\n'
@@ -157,4 +166,4 @@ def _code(text: str | None) -> str:
 
 
 def _short(text: str | None) -> str | None:
-    return text if text is None or len(text) <= 90 else text[:44] + " … " + text[-44:]
+    return text if text is None or len(text) <= 81 else text[:39] + " … " + text[-39:]

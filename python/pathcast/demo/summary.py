@@ -37,10 +37,14 @@ def _whole(figures: Figures) -> Table:
     table.add_column()
     core = 100 * figures.core_share
     for name, text in (
-        ("documents", f"{figures.documents:,} ({figures.megabytes:.1f} MB), {len(figures.dead):,} dead letters"),
+        (
+            "documents",
+            f"{figures.documents:,} ({figures.megabytes:.1f} MB), {len(figures.dead):,} dead letters",
+        ),
         (
             "subscriptions",
-            f"{figures.subscriptions:,}, index {figures.index_megabytes:.1f} MB, version {figures.version[:12]}",
+            f"{figures.subscriptions:,}, index {figures.index_megabytes:.1f} MB, "
+            f"version {figures.version[:12]}",
         ),
         (
             "throughput",
@@ -51,8 +55,8 @@ def _whole(figures: Figures) -> Table:
         ("deliveries", f"{figures.deliveries:,} to {len(figures.subscribers):,} subscribers, one copy each"),
         (
             "time",
-            f"matching took {figures.seconds['match']:.1f} s on {figures.cores} cores: the core needs {core:.0f} % "
-            f"of that, Spark {100 - core:.0f} %",
+            f"matching took {figures.seconds['match']:.1f} s on {figures.cores} cores: the core needs "
+            f"{core:.0f} % of that, Spark {100 - core:.0f} %",
         ),
     ):
         table.add_row(name, text)
@@ -87,5 +91,7 @@ def _dead(figures: Figures) -> Table:
 def _refused(figures: Figures) -> Table:
     table = _table("Subscriptions refused", "id", "column", "reason")
     for row in figures.refused:
-        table.add_row(row["id"], str(row["column"] or ""), Text(f"{row['xpath']}  {printable(row['reason'])}"))
+        table.add_row(
+            row["id"], str(row["column"] or ""), Text(f"{row['xpath']}  {printable(row['reason'])}")
+        )
     return table
