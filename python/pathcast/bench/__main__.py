@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 import pathcast
-from pathcast.bench import foundation
+from pathcast.bench import foundation, spark
 from pathcast.bench.foundation import Row
 from pathcast.bench.workloads import Workload, yfilter_benchmark
 
@@ -25,6 +25,8 @@ EXPERIMENTS: dict[str, Callable[[Workload], Iterator[Row]]] = {
     "reader": foundation.reader,
     "registration": foundation.registration,
     "engines": foundation.engines,
+    "spark": spark.pipeline,
+    "spark-peers": spark.peers,
 }
 
 

@@ -30,6 +30,7 @@ WORDS = (
 # fmt: on
 VALUES = generate.Values(low=1, high=90, words=WORDS, numbers=0.35, skew=0.4)
 COMMON = 0.007  # the share of documents above which an alert is of no use: nobody reads that many
+SIZE = 1_000  # of a document, in bytes, about
 SAMPLE = 150  # documents on which that is seen
 FILES = 8  # that a table of documents has, so that tasks share it
 
@@ -86,7 +87,7 @@ DAMAGE: tuple[Callable[[bytes], bytes | None], ...] = (
 def draw_documents(schema: Schema, number: int, bad: int, folder: Path, seed: int) -> Iterator[int]:
     """Writes a Parquet table of documents, `bad` of them damaged; yields how many are written."""
     drawn = generate.documents(
-        schema, number, max_levels=8, attributes=0.7, values=VALUES, target_size=2_000, seed=seed
+        schema, number, max_levels=8, attributes=0.7, values=VALUES, target_size=SIZE, seed=seed
     )
     damaged = {number * (2 * place + 1) // (2 * bad): place for place in range(bad)}  # evenly
     folder.mkdir(parents=True, exist_ok=True)
@@ -114,7 +115,7 @@ def draw_subscriptions(
     """
     sample = list(
         generate.documents(
-            schema, SAMPLE, max_levels=8, attributes=0.7, values=VALUES, target_size=2_000, seed=seed + 1
+            schema, SAMPLE, max_levels=8, attributes=0.7, values=VALUES, target_size=SIZE, seed=seed + 1
         )
     )
     kept: list[str] = []

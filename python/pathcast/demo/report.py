@@ -13,7 +13,7 @@ from pathcast.errors import printable
 
 __all__ = ["write_report"]
 
-SHOWN = 12  # rows of a table or bars of a plot
+SHOWN = 10  # rows of a table or bars of a plot
 
 STYLE = """
 :root { color-scheme: light; --ink: #1f2933; --muted: #66727f; --line: #e4e7eb; --accent: #1f6f8b; }
@@ -98,7 +98,7 @@ def _page(figures: Figures) -> str:
                         str(row["line"]),
                         str(row["column"]),
                         escape(printable(row["reason"])),
-                        _code(_short(row["excerpt"])),
+                        _code(row["excerpt"]),
                     )
                     for row in figures.dead[:SHOWN]
                 ),
@@ -163,7 +163,3 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _code(text: str | None) -> str:
     return f"<code>{escape(text)}</code>" if text else ""
-
-
-def _short(text: str | None) -> str | None:
-    return text if text is None or len(text) <= 81 else text[:39] + " … " + text[-39:]
