@@ -35,7 +35,7 @@ PEERS = {10: (4_000, 20_000), 100: (400, 10_000), 1_000: (40, 2_000)}
 
 
 def pipeline(workload: Workload) -> Iterator[Row]:
-    """Documents/s on local[2] as a share of 2 × one thread of the core; what an index costs until it is open."""
+    """Documents/s on local[2] as a share of 2 × one thread of the core; what an index costs first."""
     with _session() as (spark, folder):
         frame = _documents(spark, folder, DOCUMENTS)
         queries = wire.queries(max(GROWTH))
