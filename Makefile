@@ -14,7 +14,7 @@ pip := PIP_DISABLE_PIP_VERSION_CHECK=1 $(bin)/python -m pip install --quiet
 # Directories are in the list because a file that is gone shows only in its directory's time.
 rust := Cargo.toml Cargo.lock $(shell find crates -type d -o -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup prerequisites demo test test-rust test-python lint bench jars lock format clean
+.PHONY: help setup prerequisites java demo tour test test-rust test-python lint bench jars lock format clean
 
 help: ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
@@ -24,6 +24,9 @@ setup: prerequisites $(venv)/built ## Create .venv with everything in it; quick 
 
 prerequisites:
 	@.ci/prerequisites "$(PYTHON)"
+
+java:
+	@.ci/prerequisites "$(PYTHON)" java
 
 # The two stamps: what the lock file lists is installed; the extension is built from the current sources.
 $(venv)/installed: requirements.lock | prerequisites
@@ -37,15 +40,18 @@ $(venv)/built: $(venv)/installed pyproject.toml $(rust) | prerequisites
 	@PATH="$(CURDIR)/$(bin):$$PATH" $(pip) --no-build-isolation --no-deps --editable .
 	@touch $@
 
-demo: setup ## Match the example documents, step by step
-	@PATH="$(CURDIR)/$(bin):$$PATH" examples/news/demo
+demo: java setup ## Compile, match and deliver on local Spark, with a report in build/demo
+	@$(bin)/python -m pathcast.demo --dtd examples/news/wire.dtd --output build/demo
+
+tour: setup ## Show the command line on the example documents, step by step
+	@PATH="$(CURDIR)/$(bin):$$PATH" examples/news/tour
 
 test: test-rust test-python ## Pass every test
 
 test-rust: setup ## Pass the tests of the Rust core
 	@cargo test --quiet --locked --package pathcast-core
 
-test-python: setup jars ## Pass the tests of the Python package and of the documentation
+test-python: java setup jars ## Pass the tests of the Python package and of the documentation
 	@$(bin)/python -m pytest --quiet -n $(JOBS)
 
 lint: setup ## Check format, lints, types and stubs
@@ -56,7 +62,7 @@ lint: setup ## Check format, lints, types and stubs
 	@$(bin)/mypy --no-error-summary
 	@$(bin)/python -m mypy.stubtest --concise pathcast._core
 
-bench: setup ## Run the benchmarks side by side
+bench: java setup ## Run the benchmarks side by side
 	@$(bin)/python -m pathcast.bench
 
 format: setup ## Format all sources

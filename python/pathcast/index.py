@@ -74,7 +74,7 @@ class Index:
         ([1], ['/a/b'])
         >>> index.add(2, "/b")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        pathcast.errors.XPathError: ... can never match under this schema: the root is 'a', not 'b'
+        pathcast.errors.XPathError: ... can never match under this DTD: the root is 'a', not 'b'
         """
         if impossible not in {"warn", "error", "ignore"}:
             raise ValueError(f"impossible is 'warn', 'error' or 'ignore', not {impossible!r}")

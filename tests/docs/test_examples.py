@@ -19,7 +19,12 @@ import pathcast
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
-OPTIONAL = {"pyarrow", "lxml", "pyspark"}  # a module in the room of an optional dependency may be missing it
+OPTIONAL = {
+    "pyarrow",
+    "lxml",
+    "pyspark",
+    "matplotlib",
+}  # a module in the room of an optional dependency may be missing it
 MODULES = ["pathcast", *(found.name for found in pkgutil.walk_packages(pathcast.__path__, "pathcast."))]
 
 

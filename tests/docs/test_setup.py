@@ -30,12 +30,14 @@ def machine(tmp_path: Path) -> Path:
     program(tmp_path, "python3", "Python 3.10.0")
     program(tmp_path, "cargo", "cargo 1.95.0 (f2d3ce0bd 2026-03-21)")
     program(tmp_path, "cc", "")
+    program(tmp_path, "java", 'openjdk version "17.0.19" 2026-04-21')
     return tmp_path
 
 
-def asked(machine: Path) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if name != "CC"} | {"PATH": str(machine)}
-    command = [str(machine / "bash"), str(ROOT / ".ci/prerequisites"), "python3"]
+def asked(machine: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if name not in ("CC", "JAVA_HOME")}
+    environment = kept | {"PATH": str(machine)}
+    command = [str(machine / "bash"), str(ROOT / ".ci/prerequisites"), "python3", *more]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
@@ -67,6 +69,31 @@ def test_one_sentence(machine: Path, name: str, says: str | None, status: int, s
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("says", "status", "sentence"),
+    [
+        (None, 0, "there is no java; install a JDK 17 or newer"),
+        (
+            'openjdk version "11.0.24" 2024-07-16',
+            0,
+            'java is openjdk version "11.0.24" 2024-07-16, and Java 17',
+        ),
+        ('java version "1.8.0_292"', 0, 'java is java version "1.8.0_292", and Java 17 or newer is needed'),
+        ("Unable to locate a Java Runtime.", 1, "java does not run"),
+    ],
+)
+def test_spark_needs_java(machine: Path, says: str | None, status: int, sentence: str) -> None:
+    assert asked(machine, "java").returncode == 0
+    (machine / "java").unlink()
+    if says is not None:
+        program(machine, "java", says, status)
+    assert asked(machine).returncode == 0, "the rest is set up without it"
+    done = asked(machine, "java")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"Pathcast cannot run Spark: {sentence}")
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_python_without_venv(machine: Path) -> None:
     (machine / "python3").write_text('#!/bin/sh\n[ "$1" = --version ] && echo Python 3.12.1\n')
     done = asked(machine)
@@ -92,15 +119,15 @@ def test_make_passes_it_on() -> None:
 @pytest.mark.skipif(not shutil.which("make"), reason="there is no make")
 def test_make_alone_shows_help() -> None:
     done = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True)
-    for target in ("setup", "demo", "test", "lint", "bench"):
+    for target in ("setup", "demo", "tour", "test", "lint", "bench"):
         assert f"make {target} " in done.stdout
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="there is no bash")
-def test_the_news_demo_runs() -> None:
+def test_the_tour_runs() -> None:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        [str(ROOT / "examples/news/demo")],
+        [str(ROOT / "examples/news/tour")],
         env=os.environ | {"PATH": path},
         capture_output=True,
         text=True,

@@ -11,7 +11,7 @@ import sys
 
 import typer
 
-from pathcast.cli import check, explain, generate, match, prune, schema
+from pathcast.cli import check, explain, generate, match, prune, schema, spark
 from pathcast.cli.arguments import Version
 from pathcast.errors import PathcastError, printable
 
@@ -44,6 +44,7 @@ app.command()(check.check)
 app.command()(prune.prune)
 app.add_typer(generate.app, name="generate")
 app.add_typer(schema.app, name="schema")
+app.add_typer(spark.app, name="spark")
 
 
 def main() -> None:

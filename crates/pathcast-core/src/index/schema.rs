@@ -59,7 +59,7 @@ impl Index {
     ) -> Result<(Condition, Option<String>), XPathError> {
         let Some(schema) = &mut self.schema else { return Ok((condition, None)) };
         if let Verdict::Impossible { reason } = check(&schema.options.graph, &self.names, &condition) {
-            let message = format!("can never match under this schema: {reason}");
+            let message = format!("can never match under this DTD: {reason}");
             if schema.options.refuse_impossible {
                 return Err(XPathError { kind: XPathErrorKind::Impossible, message, column: 1 });
             }

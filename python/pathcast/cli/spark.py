@@ -1,0 +1,409 @@
+"""``pathcast spark``: the pipeline as commands, on this machine or through ``spark-submit``.
+
+What needs pyspark is imported inside the commands: help works without it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from pathcast.cli.arguments import Engine, Version, fail
+from pathcast.errors import PathcastError, printable
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+app = typer.Typer(
+    help="Compile subscriptions and match tables or streams of documents on Spark.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+SHOWN = 5  # bad rows that a summary shows
+
+
+class Mode(str, Enum):
+    """What happens to bad documents, named as in Spark."""
+
+    PERMISSIVE = "PERMISSIVE"
+    DROPMALFORMED = "DROPMALFORMED"
+    FAILFAST = "FAILFAST"
+
+
+class DocumentFormat(str, Enum):
+    """Where documents are read from."""
+
+    xml = "xml"
+    archive = "archive"
+    parquet = "parquet"
+    json = "json"
+    delta = "delta"
+    orc = "orc"
+    avro = "avro"
+    kafka = "kafka"
+
+
+Master: TypeAlias = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="Spark's master; local[*] if not given. spark-submit gives its own."),
+]
+Memory: TypeAlias = Annotated[str, typer.Option(metavar="SIZE", help="Memory of a driver started here.")]
+Index: TypeAlias = Annotated[
+    Path, typer.Option("--index", "-i", metavar="DIR", help="The folder of compiled subscriptions.")
+]
+Documents: TypeAlias = Annotated[
+    str, typer.Argument(metavar="DOCUMENTS", help="A file, folder, pattern or topic as Spark takes it.")
+]
+Format: TypeAlias = Annotated[
+    DocumentFormat | None,
+    typer.Option("--format", help="What the documents are; the names of the files tell if not given."),
+]
+Record: TypeAlias = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Cut files into records: elements of this name.")
+]
+DocumentId: TypeAlias = Annotated[
+    str, typer.Option("--id", metavar="COLUMN", help="The column of document ids, in tables.")
+]
+DocumentColumn: TypeAlias = Annotated[
+    str, typer.Option("--document", metavar="COLUMN", help="The column of XML, in tables.")
+]
+Settings: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help="An option of Spark's source.")
+]
+
+
+@app.command("compile")
+def compile_command(
+    subscriptions: Annotated[
+        str,
+        typer.Option(
+            "--subscriptions",
+            "-s",
+            metavar="SUBSCRIPTIONS",
+            help="A table that Spark reads: .parquet, .csv, .tsv, .json, .jsonl, .orc, or a folder of one of "
+            "them; .txt has one XPath a line. Columns id, xpath and perhaps subscriber, ordered, namespaces.",
+        ),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where the index goes.")],
+    shards: Annotated[int, typer.Option(min=1, metavar="K", help="Over how many indexes they go.")] = 1,
+    ordered: Annotated[bool, typer.Option("--ordered", help="Steps must be found in order.")] = False,
+    ignore_namespaces: Annotated[
+        bool, typer.Option("--ignore-namespaces", help="Only local names count.")
+    ] = False,
+    keep_going: Annotated[
+        bool, typer.Option("--reject", help="Refused rows are no failure: compile the others.")
+    ] = False,
+    master: Master = None,
+    memory: Memory = "2g",
+    version: Version = False,
+) -> None:
+    """Compile a table of subscriptions into an index in a folder.
+
+    Shards whose rows did not change since the last time are kept as they are. Refused rows are shown, and
+    the exit status is then 2 unless --reject is given.
+
+    \b
+    Example:
+      pathcast spark compile -s subscriptions.parquet -o index --shards 4
+    """
+    with _spark("compile", master, memory) as spark, _watched(spark, "Compiling subscriptions"):
+        from pathcast.spark import compile_subscriptions
+
+        start = time.perf_counter()
+        compiled = compile_subscriptions(
+            _subscriptions(spark, subscriptions),
+            output,
+            shards=shards,
+            ordered=ordered,
+            ignore_namespaces=ignore_namespaces,
+        )
+        seconds = time.perf_counter() - start
+        refused = compiled.first_rejected(SHOWN)
+    _summary(
+        "Compiled",
+        subscriptions=f"{compiled.subscriptions:,}",
+        refused=f"{compiled.refused:,}",
+        shards=f"{compiled.shards:,}",
+        megabytes=f"{sum(shard.index_bytes for shard in compiled.manifest.shards) / 1e6:,.1f}",
+        version=compiled.hash[:12],
+        seconds=f"{seconds:,.1f}",
+    )
+    more = compiled.refused - len(refused)
+    lines = [f"{subscriptions}: {line}" for line in refused] + ([f"and {more:,} more"] if more else [])
+    for line in lines:
+        typer.echo(printable(line), err=True)
+    if compiled.refused and not keep_going:
+        raise typer.Exit(2)
+
+
+@app.command()
+def match(
+    documents: Documents,
+    index: Index,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="DIR", help="Gets the folders matches and dead.")
+    ],
+    engine: Engine = "auto",
+    mode: Annotated[Mode, typer.Option(help="What happens to bad documents.")] = Mode.PERMISSIVE,
+    document_format: Format = None,
+    record: Record = None,
+    id: DocumentId = "doc_id",
+    document: DocumentColumn = "xml",
+    option: Settings = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is in DIR.")] = False,
+    master: Master = None,
+    memory: Memory = "2g",
+    version: Version = False,
+) -> None:
+    """Match a table or folder of documents with compiled subscriptions.
+
+    Writes Parquet: DIR/matches with doc_id, subscription_id and perhaps subscriber, and DIR/dead with
+    doc_id, reason, line, column, kind and excerpt. The exit status is 1 if there are dead letters.
+
+    \b
+    Examples:
+      pathcast spark match news/ -i index -o answers
+      pathcast spark match proteins.xml --record ProteinEntry -i index -o answers
+      spark-submit --master spark://host:7077 $(pathcast spark script) match /data/news -i index -o /data/out
+    """
+    with _spark("match", master, memory) as spark, _watched(spark, "Matching documents"):
+        from pathcast.spark import Compiled, match_tagged, read_documents, split_tagged
+
+        start = time.perf_counter()
+        compiled = Compiled.open(index)
+        frame = read_documents(
+            spark,
+            documents,
+            format=document_format.value if document_format else None,
+            id=id,
+            document=document,
+            record=record,
+            options=_pairs(option),
+        )
+        answers = match_tagged(
+            frame,
+            compiled,
+            document=document,
+            id=id,
+            engine=engine,
+            mode=mode.value,
+        )
+        answers = answers.persist()  # one job matches; the two tables are taken from what it left
+        matches, dead = split_tagged(answers)
+        writing = "overwrite" if overwrite else "error"
+        matches.write.mode(writing).parquet(f"{output}/matches")
+        dead.write.mode(writing).parquet(f"{output}/dead")
+        found, letters = matches.count(), dead.count()
+        shown = [row.asDict() for row in dead.orderBy("doc_id").limit(SHOWN).collect()]
+        seconds = time.perf_counter() - start
+    _summary(
+        "Matched",
+        matches=f"{found:,}",
+        dead_letters=f"{letters:,}",
+        subscriptions=f"{compiled.subscriptions:,}",
+        version=compiled.hash[:12],
+        seconds=f"{seconds:,.1f}",
+        output=str(output),
+    )
+    for row in shown:
+        place = f":{row['line']}:{row['column']}" if row["line"] else ""
+        typer.echo(printable(f"{row['doc_id']}{place}: {row['reason']}"), err=True)
+    if letters > len(shown):
+        typer.echo(f"and {letters - len(shown):,} more", err=True)
+    if letters:
+        raise typer.Exit(1)
+
+
+@app.command()
+def stream(
+    documents: Documents,
+    index: Index,
+    output: Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Where answers go.")],
+    checkpoint: Annotated[
+        str, typer.Option(metavar="DIR", help="Where the stream keeps how far it is; one for each stream.")
+    ],
+    document_format: Annotated[DocumentFormat, typer.Option("--format", help="What the documents are.")],
+    engine: Engine = "auto",
+    mode: Annotated[Mode, typer.Option(help="What happens to bad documents.")] = Mode.PERMISSIVE,
+    schema: Annotated[
+        str | None,
+        typer.Option(metavar="DDL", help="The columns of tables, such as 'doc_id string, xml string'."),
+    ] = None,
+    id: DocumentId = "doc_id",
+    document: DocumentColumn = "xml",
+    option: Settings = None,
+    trigger: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHEN", help="An interval such as '10 seconds', or available: what is there now."
+        ),
+    ] = None,
+    master: Master = None,
+    memory: Memory = "2g",
+    version: Version = False,
+) -> None:
+    """Match documents as they arrive, until it is interrupted.
+
+    Compile into the same folder again while it runs: the next batch uses the new version. Started again with
+    the same checkpoint it goes on where it ended, and nothing is answered twice.
+
+    \b
+    Example:
+      pathcast spark stream inbox --format xml -i index -o answers --checkpoint state --trigger "10 seconds"
+    """
+    import importlib
+
+    with _spark("stream", master, memory) as spark:
+        from pathcast.spark import read_documents
+
+        batches = 0
+        start = time.perf_counter()
+
+        def told(metrics: Any) -> None:
+            nonlocal batches
+            batches += 1
+            typer.echo(metrics.line(), err=True)
+
+        frame = read_documents(
+            spark,
+            documents,
+            format=document_format.value,
+            id=id,
+            document=document,
+            options=_pairs(option),
+            schema=schema,
+            streaming=True,
+        )
+        query = importlib.import_module("pathcast.spark.stream").stream(
+            frame,
+            index,
+            output,
+            checkpoint=checkpoint,
+            id=id,
+            document=document,
+            engine=engine,
+            mode=mode.value,
+            trigger=trigger,
+            on_batch=told,
+        )
+        try:
+            query.awaitTermination()
+        except KeyboardInterrupt:
+            query.stop()
+        seconds = time.perf_counter() - start
+    _summary("Streamed", batches=f"{batches:,}", seconds=f"{seconds:,.1f}", output=output)
+
+
+@app.command()
+def script(version: Version = False) -> None:
+    """Print the file to give to spark-submit; the words of a command follow it.
+
+    \b
+    Example:
+      spark-submit --master spark://host:7077 $(pathcast spark script) match /data/news -i index -o /data/out
+    """
+    found = importlib.util.find_spec("pathcast")
+    assert found is not None
+    assert found.submodule_search_locations is not None
+    typer.echo(Path(found.submodule_search_locations[0]) / "spark" / "__main__.py")
+
+
+@contextmanager
+def _spark(command: str, master: str | None, memory: str) -> Iterator[SparkSession]:
+    """A session for a command; what Spark or our own code refuses becomes a sentence and status 2."""
+    try:
+        from pyspark.errors import PySparkException
+
+        from pathcast.spark.local import session
+    except ModuleNotFoundError as error:
+        fail(f"pathcast: this command needs {error.name}: pip install 'pathcast[spark]'")
+    try:
+        with session(f"pathcast {command}", master=master, memory=memory) as spark:
+            yield spark
+    except PySparkException as error:
+        fail(f"pathcast: {printable(_reason(str(error)))}")
+    except (PathcastError, ValueError, TypeError) as error:
+        fail(f"pathcast: {printable(str(error))}")
+
+
+def _reason(text: str) -> str:
+    """The line of a long message that says what is wrong: our own error, if one is in it.
+
+    >>> _reason("Job aborted\\n  File x\\npathcast.errors.DocumentError: line 1, column 2: torn\\n\\tat java")
+    'line 1, column 2: torn'
+    """
+    for line in text.splitlines():
+        if line.startswith("pathcast.errors."):
+            return line.partition(": ")[2]
+    return next((line for line in text.splitlines() if line.strip()), "Spark failed and did not say why")
+
+
+@contextmanager
+def _watched(spark: SparkSession, what: str) -> Iterator[None]:
+    """Shows on a terminal that work goes on."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(what):
+        yield
+
+
+def _subscriptions(spark: SparkSession, path: str) -> DataFrame:
+    """The table of subscriptions, by the ending of its name or of the first file in the folder."""
+    kind = _ending(path)
+    if kind == "txt":
+        from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+        lines = spark.read.format("binaryFile").load(path)
+        numbered = lines.select(
+            F.posexplode(F.split(F.decode("content", "utf-8"), "\\r?\\n")).alias("at", "xpath")
+        )
+        kept = numbered.where("trim(xpath) != ''")
+        return kept.select((F.col("at") + 1).cast("string").alias("id"), F.trim("xpath").alias("xpath"))
+    if kind in ("csv", "tsv"):
+        reader = spark.read.option("header", True).option("escape", '"').option("multiLine", True)
+        return reader.option("sep", "," if kind == "csv" else "\t").csv(path)
+    if kind in ("json", "jsonl", "ndjson"):
+        return spark.read.json(path)
+    return spark.read.format(kind).load(path)
+
+
+def _ending(path: str) -> str:
+    names = [path]
+    if Path(path).is_dir():
+        names = sorted(found.name for found in Path(path).iterdir() if not found.name.startswith((".", "_")))
+    ending = Path(names[0].removesuffix(".gz")).suffix.lstrip(".") if names else ""
+    known = ("txt", "csv", "tsv", "json", "jsonl", "ndjson", "parquet", "orc", "avro")
+    if ending not in known:
+        fail(f"{path}: the name must end in one of {', '.join('.' + each for each in known)}")
+    return ending
+
+
+def _pairs(options: list[str] | None) -> dict[str, str]:
+    pairs = {}
+    for option in options or ():
+        key, equals, value = option.partition("=")
+        if not equals:
+            fail(f"pathcast: --option takes KEY=VALUE, not {option!r}")
+        pairs[key] = value
+    return pairs
+
+
+def _summary(title: str, **rows: str) -> None:
+    """A small table on standard output."""
+    table = Table(title=title, title_justify="left", show_header=False)
+    for name, value in rows.items():
+        table.add_row(name.replace("_", " "), value)
+    Console(width=None if sys.stdout.isatty() else 100).print(table)

@@ -1,0 +1,106 @@
+"""``pathcast spark`` as a user runs it: by itself, and through ``spark-submit``; and the demo, small."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pq = pytest.importorskip("pyarrow.parquet")
+pytest.importorskip("pyspark")
+
+ROOT = Path(__file__).parents[2]
+NEWS = ROOT / "examples/news"
+needs_java = pytest.mark.skipif(
+    shutil.which("java") is None and "JAVA_HOME" not in os.environ,
+    reason="Spark needs Java, and there is none",
+)
+
+
+def ran(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "PYSPARK_SUBMIT_ARGS"}
+    environment |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    return subprocess.run(
+        [str(word) for word in words], env=environment, cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+
+def pathcast(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    return ran(sys.executable, "-m", "pathcast", "spark", *words)
+
+
+def pairs(folder: Path) -> set[tuple[str, str]]:
+    rows = pq.read_table(folder).to_pylist()
+    return {(Path(row["doc_id"]).name, row["subscription_id"]) for row in rows}
+
+
+EXPECTED = {
+    *(("harbour.xml", each) for each in ("english", "weather", "storm-warnings", "by-moreno", "no-sports")),
+    *(("match-report.xml", each) for each in ("english", "weather", "goals", "late-goals", "by-moreno")),
+    *(("museum.xml", each) for each in ("no-sports", "long-reads")),
+}
+
+
+@needs_java
+def test_compile_and_match(tmp_path: Path) -> None:
+    done = pathcast("compile", "-s", NEWS / "subscriptions.csv", "-o", tmp_path / "index", "--shards", "2")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"subscriptions *│ 8 ", done.stdout)
+    words = ("match", NEWS / "documents", "-i", tmp_path / "index", "-o", tmp_path / "answers")
+    done = pathcast(*words)
+    assert done.returncode == 1, done.stderr
+    assert "torn.xml:5:43: the end tag </heading> does not close <headline>" in done.stderr
+    assert re.search(r"matches *│ 12 ", done.stdout)
+    assert re.search(r"dead letters *│ 1 ", done.stdout)
+    assert pairs(tmp_path / "answers/matches") == EXPECTED
+    assert pq.read_table(tmp_path / "answers/dead")["line"].to_pylist() == [5]
+
+    # The same through spark-submit, which makes the session; the first answers are not touched.
+    [submit] = [
+        Path(str(importlib.util.find_spec("pyspark").submodule_search_locations[0])) / "bin/spark-submit"  # type: ignore[union-attr,index]
+    ]
+    script = pathcast("script").stdout.strip()
+    done = ran(submit, "--master", "local[2]", script, *words[:-1], tmp_path / "submitted")
+    assert done.returncode == 1, done.stderr
+    assert pairs(tmp_path / "submitted/matches") == EXPECTED
+
+
+@needs_java
+def test_mistakes_are_sentences(tmp_path: Path) -> None:
+    file = NEWS / "subscriptions-with-mistakes.txt"
+    done = pathcast("compile", "-s", file, "-o", tmp_path / "index")
+    assert done.returncode == 2
+    assert "expected a step, found the end" in done.stderr
+    assert "Traceback" not in done.stderr
+    done = pathcast("match", NEWS / "documents", "-i", tmp_path / "none", "-o", tmp_path / "answers")
+    assert done.returncode == 2
+    assert "holds no compiled subscriptions" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_mistakes_in_the_call(tmp_path: Path) -> None:
+    done = pathcast("match", "-i", tmp_path)
+    assert done.returncode == 2
+    assert Path(pathcast("script").stdout.strip()).exists()
+
+
+@needs_java
+def test_a_small_demo(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    words = ("--documents", "120", "--bad", "8", "--subscriptions", "300", "--subscribers", "10")
+    done = ran(
+        sys.executable, "-m", "pathcast.demo", "--dtd", NEWS / "wire.dtd", "-o", tmp_path / "demo", *words
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "The answers are the same" in done.stdout
+    assert "there is no document (null)" in done.stdout
+    report = (tmp_path / "demo/report.html").read_text(encoding="utf-8")
+    assert report.count("<svg") == 4
+    assert not re.search(r"""(src|href)=["'](?!#)""", report), "the report needs nothing else"
+    assert "<script" not in report
