@@ -133,28 +133,32 @@ def check(made: dict[int, bytes], folder: Path, matches: list[dict[str, Any]], d
 
 def test_a_driver_killed_again_and_again(tmp_path: Path) -> None:
     draw = random.Random(11)
-    made = documents(20 * (4 * KILLS + 10))
+    made = documents(20 * (2 * KILLS + 4))
     put(tmp_path / "in", made, 20)
     prepare(tmp_path)
-    notes = tmp_path / "checkpoint/pathcast/batches"
+    notes, running = tmp_path / "checkpoint/pathcast/batches", tmp_path / "running"
     killed = 0
+
+    def begun() -> int:
+        return len(list(notes.glob("*.json"))) if notes.exists() else 0
+
     for life in range(KILLS):
         if life == KILLS // 2:
             switch(tmp_path, 1)
-        before = len(list(notes.glob("*.json"))) if notes.exists() else 0
+        before = begun()
+        running.unlink(missing_ok=True)
         with driver("files", tmp_path) as program:
-            # A batch more than before has begun: it is in the middle of things.
-            program.until(
-                lambda least=before: notes.exists() and len(list(notes.glob("*.json"))) > least,  # type: ignore[misc]
-                "a new batch",
-                START,
-            )
-            time.sleep(draw.uniform(0, 1.5))
+            program.until(running.exists, "stream", START)
+            if life % 2:  # in or behind a batch that no life began before
+                program.until(lambda least=before: begun() > least, "new batch", START)  # type: ignore[misc]
+                time.sleep(draw.uniform(0, 1.5))
+            else:  # most likely in one that is asked for again
+                time.sleep(draw.uniform(0, 5))
             killed += program.running
             program.kill()
     assert killed == KILLS
     with driver("files", tmp_path) as program:
-        program.finish(START + 3 * len(made) / 20)
+        program.finish(START + len(made) / 4)
     matches = rows(tmp_path / "out/matches")
     dead = [row["doc_id"] for row in rows(tmp_path / "out/dead")]
     assert check(made, tmp_path, matches, dead) == {0, 1}

@@ -125,15 +125,16 @@ def test_a_stream_gives_what_the_index_gives(spark: SparkSession, tmp_path: Path
 def test_a_new_version_takes_effect_with_the_next_batch(spark: SparkSession, tmp_path: Path) -> None:
     one = simple(spark, tmp_path, "//a", "//b")
     put(spark, tmp_path / "in", [(1, b"<a><b/></a>")], "1")
-    run(arriving(spark, tmp_path / "in"), tmp_path)
+    put(spark, tmp_path / "in", [(0, b"<a/>")], "0")
+    run(arriving(spark, tmp_path / "in", 1), tmp_path, ship=True)
     changed = spark.createDataFrame([("//c", "//c")], "id string, xpath string")
     removed = spark.createDataFrame([("//b",)], "id string")
     two = update_subscriptions(tmp_path / "index", changed, removed).hash
     put(spark, tmp_path / "in", [(2, b"<a><b/><c/></a>")], "2")
-    run(arriving(spark, tmp_path / "in"), tmp_path)
+    run(arriving(spark, tmp_path / "in", 1), tmp_path, ship=True)
     rows = spark.read.parquet(str(tmp_path / "out/matches")).collect()
     assert sorted((row.doc_id, row.subscription_id, row.index_version) for row in rows) == sorted(
-        [(1, "//a", one), (1, "//b", one), (2, "//a", two), (2, "//c", two)]
+        [(0, "//a", one), (1, "//a", one), (1, "//b", one), (2, "//a", two), (2, "//c", two)]
     )
 
 
