@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pathcast.spark import KafkaSink, compile_subscriptions, match, read_documents, stream
+from tests.spark.processes import QUICK
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -66,6 +67,7 @@ def files(folder: Path) -> None:
     query = stream(
         documents, folder / "index", folder / "out", checkpoint=folder / "checkpoint", trigger="available"
     )
+    (folder / "running").touch()
     query.awaitTermination()
 
 
@@ -76,10 +78,9 @@ def cluster(folder: Path) -> None:
         settings["master"],
         **{
             "spark.executor.memory": "512m",
+            "spark.executor.extraJavaOptions": QUICK,
             "spark.cores.max": "2",
             "spark.executor.cores": "1",
-            "spark.network.timeout": "20s",
-            "spark.executor.heartbeatInterval": "2s",
         },
     )
     started = str(folder / "started")

@@ -14,6 +14,7 @@ from types import TracebackType
 
 ROOT = Path(__file__).parents[2]
 POLL = 0.02
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"  # a short life pays no second compiler
 
 
 class Program:
@@ -36,12 +37,19 @@ class Program:
                     **os.environ,
                     "PYTHONPATH": path.rstrip(os.pathsep),
                     "PYSPARK_PYTHON": sys.executable,
-                    "PYSPARK_SUBMIT_ARGS": "pyspark-shell",
+                    "PYSPARK_SUBMIT_ARGS": f'--driver-java-options "{QUICK}" pyspark-shell',
                     "SPARK_LOCAL_IP": "127.0.0.1",
                     **environment,
                 },
                 start_new_session=True,
             )
+        # It waits for the end of its input, which comes when this process ends, however it ends.
+        self._guard = subprocess.Popen(
+            ["sh", "-c", 'read -r _; kill -KILL -- "-$0"', str(self.process.pid)],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
 
     def __enter__(self) -> Program:
         return self
@@ -56,6 +64,11 @@ class Program:
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+        if self._guard.poll() is None:
+            self._guard.kill()
+            self._guard.wait()
+            assert self._guard.stdin
+            self._guard.stdin.close()
 
     @property
     def running(self) -> bool:
@@ -95,4 +108,6 @@ def spark_class(folder: Path, name: str, *arguments: str) -> Program:
     home = Path(pyspark.__file__).parent
     command = [str(home / "bin/spark-class"), f"org.apache.spark.deploy.{name}", *arguments]
     log = folder / f"{name.rsplit('.', 1)[1]}-{len(list(folder.glob('*.log')))}.log"
-    return Program(command, log, SPARK_HOME=str(home), SPARK_DAEMON_MEMORY="256m", SPARK_NO_DAEMONIZE="1")
+    return Program(
+        command, log, SPARK_HOME=str(home), SPARK_DAEMON_MEMORY="256m", SPARK_DAEMON_JAVA_OPTS=QUICK
+    )

@@ -22,6 +22,9 @@ CORE = (
     "test_compile.py::test_workers_that_do_not_see_the_folder_send_their_files",
     "test_read.py::test_a_folder_of_files",
     "test_read.py::test_one_huge_file_is_cut_into_records",
+    "test_stream.py::test_a_stream_gives_what_the_index_gives",
+    "test_stream.py::test_a_new_version_takes_effect_with_the_next_batch",
+    "test_deliver.py::test_one_copy_for_each_subscriber",
 )
 
 

@@ -29,6 +29,7 @@ from pathcast.spark import delivery_id
 from tests.kafka import jars
 from tests.kafka.fixtures import unavailable
 from tests.spark.processes import driver, spark_class
+from tests.spark.topics import consume, publish
 
 if TYPE_CHECKING:
     from tests.kafka.server import KafkaServer
@@ -133,28 +134,32 @@ def check(made: dict[int, bytes], folder: Path, matches: list[dict[str, Any]], d
 
 def test_a_driver_killed_again_and_again(tmp_path: Path) -> None:
     draw = random.Random(11)
-    made = documents(20 * (4 * KILLS + 10))
+    made = documents(20 * (2 * KILLS + 4))
     put(tmp_path / "in", made, 20)
     prepare(tmp_path)
-    notes = tmp_path / "checkpoint/pathcast/batches"
+    notes, running = tmp_path / "checkpoint/pathcast/batches", tmp_path / "running"
     killed = 0
+
+    def begun() -> int:
+        return len(list(notes.glob("*.json"))) if notes.exists() else 0
+
     for life in range(KILLS):
         if life == KILLS // 2:
             switch(tmp_path, 1)
-        before = len(list(notes.glob("*.json"))) if notes.exists() else 0
+        before = begun()
+        running.unlink(missing_ok=True)
         with driver("files", tmp_path) as program:
-            # A batch more than before has begun: it is in the middle of things.
-            program.until(
-                lambda least=before: notes.exists() and len(list(notes.glob("*.json"))) > least,  # type: ignore[misc]
-                "a new batch",
-                START,
-            )
-            time.sleep(draw.uniform(0, 1.5))
+            program.until(running.exists, "stream", START)
+            if life % 2:  # in or behind a batch that no life began before
+                program.until(lambda least=before: begun() > least, "new batch", START)  # type: ignore[misc]
+                time.sleep(draw.uniform(0, 1.5))
+            else:  # most likely in one that is asked for again
+                time.sleep(draw.uniform(0, 5))
             killed += program.running
             program.kill()
     assert killed == KILLS
     with driver("files", tmp_path) as program:
-        program.finish(START + 3 * len(made) / 20)
+        program.finish(START + len(made) / 4)
     matches = rows(tmp_path / "out/matches")
     dead = [row["doc_id"] for row in rows(tmp_path / "out/dead")]
     assert check(made, tmp_path, matches, dead) == {0, 1}
@@ -260,51 +265,6 @@ def test_kafka_stopped_and_started_in_between(
 def documents_done(folder: Path) -> int:
     lines = (folder / "checkpoint/pathcast/metrics.jsonl").read_text().splitlines()
     return sum(json.loads(line)["documents"] for line in lines)
-
-
-def publish(kafka: KafkaServer, topic: str, some: list[tuple[int, bytes]]) -> None:
-    from confluent_kafka import Producer
-
-    producer = Producer({"bootstrap.servers": kafka.bootstrap, "enable.idempotence": True, "log_level": 0})
-    for _, document in some:
-        producer.produce(topic, document)
-    assert producer.flush(60) == 0
-
-
-def consume(kafka: KafkaServer, topic: str) -> list[tuple[bytes, bytes, dict[str, bytes]]]:
-    """All committed messages, to the end."""
-    from confluent_kafka import Consumer, KafkaError, TopicPartition
-
-    found: list[tuple[bytes, bytes, dict[str, bytes]]] = []
-    consumer = Consumer(
-        {
-            "bootstrap.servers": kafka.bootstrap,
-            "group.id": uuid.uuid4().hex,
-            "isolation.level": "read_committed",
-            "enable.partition.eof": True,
-            "auto.offset.reset": "earliest",
-            "log_level": 0,
-        }
-    )
-    try:
-        partitions = consumer.list_topics(topic, timeout=30).topics[topic].partitions
-        consumer.assign([TopicPartition(topic, number, 0) for number in partitions])
-        ended: set[int] = set()
-        deadline = time.monotonic() + 60
-        while len(ended) < len(partitions):
-            assert time.monotonic() < deadline
-            message: Any = consumer.poll(1)
-            if message is None:
-                continue
-            if message.error():
-                assert message.error().code() == KafkaError._PARTITION_EOF, message.error()
-                ended.add(message.partition())
-                continue
-            headers = dict(message.headers() or [])
-            found.append((message.key(), message.value(), headers))
-    finally:
-        consumer.close()
-    return found
 
 
 def _free_port() -> int:

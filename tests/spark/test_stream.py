@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pytest
 
@@ -16,6 +17,7 @@ import pathcast
 from pathcast.spark import (
     BatchMetrics,
     FileSink,
+    KafkaSink,
     StreamError,
     compile_subscriptions,
     delivery_id,
@@ -29,9 +31,12 @@ from pathcast.spark import (
 )
 from tests.spark.conftest import KIND
 from tests.spark.data import World, world
+from tests.spark.topics import consume
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from tests.kafka.server import KafkaServer
 
 SCHEMA = "doc_id bigint, xml binary"
 WAIT = 120
@@ -125,15 +130,16 @@ def test_a_stream_gives_what_the_index_gives(spark: SparkSession, tmp_path: Path
 def test_a_new_version_takes_effect_with_the_next_batch(spark: SparkSession, tmp_path: Path) -> None:
     one = simple(spark, tmp_path, "//a", "//b")
     put(spark, tmp_path / "in", [(1, b"<a><b/></a>")], "1")
-    run(arriving(spark, tmp_path / "in"), tmp_path)
+    put(spark, tmp_path / "in", [(0, b"<a/>")], "0")
+    run(arriving(spark, tmp_path / "in", 1), tmp_path, ship=True)
     changed = spark.createDataFrame([("//c", "//c")], "id string, xpath string")
     removed = spark.createDataFrame([("//b",)], "id string")
     two = update_subscriptions(tmp_path / "index", changed, removed).hash
     put(spark, tmp_path / "in", [(2, b"<a><b/><c/></a>")], "2")
-    run(arriving(spark, tmp_path / "in"), tmp_path)
+    run(arriving(spark, tmp_path / "in", 1), tmp_path, ship=True)
     rows = spark.read.parquet(str(tmp_path / "out/matches")).collect()
     assert sorted((row.doc_id, row.subscription_id, row.index_version) for row in rows) == sorted(
-        [(1, "//a", one), (1, "//b", one), (2, "//a", two), (2, "//c", two)]
+        [(0, "//a", one), (1, "//a", one), (1, "//b", one), (2, "//a", two), (2, "//c", two)]
     )
 
 
@@ -174,6 +180,35 @@ def test_a_batch_asked_for_again_uses_its_version_and_changes_nothing(
     again(tmp_path, 0)
     with pytest.raises(Exception, match="batch 0 began with version"):
         run(arriving(spark, tmp_path / "in"), tmp_path)
+
+
+def test_a_transaction_that_was_committed_is_not_sent_again(
+    spark: SparkSession, kafka: KafkaServer, tmp_path: Path
+) -> None:
+    simple(spark, tmp_path, "//a", "//b")
+    put(spark, tmp_path / "in", [(1, b"<a><b/></a>"), (2, b"<a>")], "1")
+    topic, outbox, dead = (kafka.create_topic(f"{kind}-{uuid4()}") for kind in ("out", "outbox", "dead"))
+    sink = KafkaSink(kafka.bootstrap, topic, dead, outbox)
+    run(arriving(spark, tmp_path / "in"), tmp_path, output=sink)
+    again(tmp_path, 0)
+    run(arriving(spark, tmp_path / "in"), tmp_path, output=sink)
+    rows = [json.loads(value) for _, value, _ in consume(kafka, topic)]
+    assert sorted(row["subscription_id"] for row in rows) == ["//a", "//b"]
+    assert [key.decode() for key, _, _ in consume(kafka, topic)] == [row["delivery_id"] for row in rows]
+    assert [json.loads(value)["doc_id"] for _, value, _ in consume(kafka, dead)] == [2]
+    sent = consume(kafka, outbox)
+    assert sorted((key, value, headers["subscriptions"]) for key, value, headers in sent) == [
+        (b"//a", b"<a><b/></a>", b'["//a"]'),
+        (b"//b", b"<a><b/></a>", b'["//b"]'),
+    ]
+    # The next batch is sent, and a topic that is not there is told.
+    put(spark, tmp_path / "in", [(3, b"<b/>")], "2")
+    run(arriving(spark, tmp_path / "in"), tmp_path, output=sink)
+    assert len(consume(kafka, topic)) == 3
+    nowhere = KafkaSink(kafka.bootstrap, f"nowhere-{uuid4()}", timeout=5)
+    put(spark, tmp_path / "in", [(4, b"<b/>")], "3")
+    with pytest.raises(Exception, match="did not take a message"):
+        run(arriving(spark, tmp_path / "in"), tmp_path, output=nowhere)
 
 
 def test_same_id_other_bytes_and_repeated_documents(spark: SparkSession, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
@@ -152,8 +152,14 @@ class KafkaSink:
             # From here on a driver that still runs somewhere cannot commit, and what it began is undone.
             _insist(producer.init_transactions, deadline)
             place = confluent.TopicPartition(self.topic, 0)
-            done = _insist(lambda wait: consumer.committed([place], timeout=wait), deadline)[0].offset
-            if done > batch.number:
+
+            def last(wait: float) -> int:
+                (found,) = consumer.committed([place], timeout=wait)
+                if found.error:
+                    raise confluent.KafkaException(found.error)
+                return cast(int, found.offset)  # negative if there is none
+
+            if _insist(last, deadline) > batch.number:
                 return
             self._send(producer, topics)
             place.offset = batch.number + 1
@@ -212,10 +218,16 @@ def _insist(call: Callable[[float], Any], deadline: float) -> Any:
             return call(max(1.0, min(10.0, deadline - monotonic())))
         except confluent.KafkaException as error:
             cause = error.args[0]
+            kinds = confluent.KafkaError
             again = cause.retriable() or cause.code() in (
-                confluent.KafkaError._TIMED_OUT,
-                confluent.KafkaError._TRANSPORT,
-                confluent.KafkaError._ALL_BROKERS_DOWN,
+                kinds._TIMED_OUT,
+                kinds._TRANSPORT,
+                kinds._ALL_BROKERS_DOWN,
+                kinds._WAIT_COORD,
+                kinds.COORDINATOR_LOAD_IN_PROGRESS,
+                kinds.COORDINATOR_NOT_AVAILABLE,
+                kinds.NOT_COORDINATOR,
+                kinds.UNSTABLE_OFFSET_COMMIT,
             )
             if not again or monotonic() > deadline:
                 raise
