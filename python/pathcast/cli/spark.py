@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
@@ -351,13 +352,29 @@ def _reason(text: str) -> str:
 
 @contextmanager
 def _watched(spark: SparkSession, what: str) -> Iterator[None]:
-    """Shows on a terminal that work goes on."""
+    """Shows on a terminal that work goes on and, where the session tells, how many tasks are done."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield
         return
-    with console.status(what):
-        yield
+    ended = Event()
+    with console.status(what) as status:
+
+        def follow() -> None:
+            tracker = None if "connect" in type(spark).__module__ else spark.sparkContext.statusTracker()
+            while tracker and not ended.wait(0.5):
+                stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+                done = sum(stage.numCompletedTasks for stage in stages if stage)
+                tasks = sum(stage.numTasks for stage in stages if stage)
+                status.update(f"{what}: {done:,} of {tasks:,} tasks" if tasks else what)
+
+        follower = Thread(target=follow, daemon=True)
+        follower.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            follower.join()
 
 
 def _subscriptions(spark: SparkSession, path: str) -> DataFrame:

@@ -7,6 +7,7 @@ listeners stay on the loopback interface, and there is no web interface to colli
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,10 +36,16 @@ def session(
     """
     from pyspark.sql import SparkSession
 
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        yield active
+        return
     if is_submitted():
         # spark-submit names the application after its script, which says nothing.
         yield SparkSession.builder.appName(name).getOrCreate()
         return
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        raise OSError("Spark needs Java 17 or newer, and there is none: install a JDK, or set JAVA_HOME")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     here = master is None or master.startswith("local")
