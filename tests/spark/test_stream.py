@@ -284,6 +284,10 @@ def test_what_cannot_be_is_told(spark: SparkSession, tmp_path: Path) -> None:
     put(spark, tmp_path / "in", [(2, b"<a/>")], "2")
     with pytest.raises(Exception, match="start a new stream"):
         run(documents, tmp_path)
+    simple(spark, tmp_path, "//a", "//b")  # mended: the batch that failed is not tied to the misfit
+    run(documents, tmp_path)
+    assert pairs(spark.read.parquet(str(tmp_path / "out/matches"))) == [(1, "//a"), (2, "//a")]
+    put(spark, tmp_path / "in", [(3, b"<a/>")], "3")
     (tmp_path / "index/manifest.json").write_text("{")
     with pytest.raises(Exception, match=r"manifest\.json cannot be read"):
         run(documents, tmp_path)

@@ -276,6 +276,7 @@ class _State:
             found = json.loads(file.read_bytes())
         except FileNotFoundError:
             found = {"stream": uuid4().hex, **types}
+            self.folder.mkdir(parents=True, exist_ok=True)
             replace_file(file, json.dumps(found).encode())
         before = {key: found[key] for key in types}
         if before != types:
@@ -292,6 +293,7 @@ class _State:
             hash = json.loads(note.read_bytes())["index_version"]
         except FileNotFoundError:
             compiled = Compiled.open(subscriptions)
+            self.stream(compiled.manifest)  # before anything is noted: a batch must not be tied to a misfit
             place = self.folder / "versions" / compiled.hash
             place.mkdir(parents=True, exist_ok=True)
             compiled.manifest.write(place)
