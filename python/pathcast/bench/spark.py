@@ -187,7 +187,9 @@ def _documents(spark: SparkSession, folder: Path, number: int) -> DataFrame:
     place.mkdir()
     drawn = wire.documents(number)
     schema = pa.schema([("doc_id", pa.int64()), ("xml", pa.binary())])
-    writers = [pq.ParquetWriter(place / f"{file:02}.parquet", schema) for file in range(FILES)]
+    writers = [
+        pq.ParquetWriter(place / f"{file:02}.parquet", schema, use_dictionary=False) for file in range(FILES)
+    ]
     first = 0
     while block := list(islice(drawn, 1_000 * FILES)):
         for file, writer in enumerate(writers):
