@@ -6,6 +6,7 @@ the core), from Parquet on disk to the end of the job; matches are handed to Spa
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import time
@@ -63,11 +64,16 @@ def _grown(spark: SparkSession, folder: Path, documents: DataFrame, queries: Seq
     sample = list(wire.documents(min(some, 10 * SLICE)))
     expected = _match_alone(index, sample)
     alone = piped = float("inf")  # seconds for a document
+    alone_cpu = piped_cpu = float("inf")
     count = 0
     for _ in range(2):  # in turn: another's work on this machine disturbs both
+        cpu = time.process_time()
         alone = min(alone, _timed(lambda: _match_alone(index, sample))[0] / len(sample))
+        alone_cpu = min(alone_cpu, (time.process_time() - cpu) / len(sample))
+        cpu = _processor_seconds()
         seconds, count = _timed(matches.count)
         piped = min(piped, seconds / some)
+        piped_cpu = min(piped_cpu, (_processor_seconds() - cpu) / some)
     _same(f"{len(queries):,} subscriptions", matches.where(f"doc_id < {len(sample)}").count(), expected)
     by_number = Index()
     by_number.add_many(list(enumerate(queries)))
@@ -81,6 +87,7 @@ def _grown(spark: SparkSession, folder: Path, documents: DataFrame, queries: Seq
             "core/s": 1 / alone,
             "Spark/s": 1 / piped,
             f"share of {CORES} cores": alone / (CORES * piped),
+            "share of CPU time": alone_cpu / piped_cpu if piped_cpu else float("nan"),
             "index MB": compiled.manifest.shards[0].index_bytes / 1e6,
             "compile s": compiling,
             "ship s": shipping,
@@ -180,7 +187,9 @@ def _documents(spark: SparkSession, folder: Path, number: int) -> DataFrame:
     place.mkdir()
     drawn = wire.documents(number)
     schema = pa.schema([("doc_id", pa.int64()), ("xml", pa.binary())])
-    writers = [pq.ParquetWriter(place / f"{file:02}.parquet", schema) for file in range(FILES)]
+    writers = [
+        pq.ParquetWriter(place / f"{file:02}.parquet", schema, use_dictionary=False) for file in range(FILES)
+    ]
     first = 0
     while block := list(islice(drawn, 1_000 * FILES)):
         for file, writer in enumerate(writers):
@@ -210,6 +219,28 @@ def _match_alone(index: Index, documents: Sequence[bytes]) -> int:
         len(index.match_many(pa.array(documents[at : at + SLICE], pa.binary())).to_arrow().values)
         for at in range(0, len(documents), SLICE)
     )
+
+
+def _processor_seconds() -> float:
+    """What Spark and its workers have used of the processors so far; 0 where the system does not tell.
+
+    On a machine that others use too, time that passed says little; this share would be the other's on a
+    machine of one's own.
+    """
+    parents: dict[int, int] = {}
+    used: dict[int, int] = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        parents[int(entry.parent.name)] = int(fields[1])
+        used[int(entry.parent.name)] = sum(map(int, fields[11:15]))  # its own, and of its ended children
+    ours = {os.getpid()}
+    while more := {each for each, parent in parents.items() if parent in ours and each not in ours}:
+        ours |= more
+    ours.discard(os.getpid())
+    return sum(used[each] for each in ours) / os.sysconf("SC_CLK_TCK")
 
 
 def _timed(task: Callable[[], Any]) -> tuple[float, Any]:

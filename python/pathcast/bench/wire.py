@@ -1,7 +1,7 @@
 """A workload that is drawn quickly at any size: 2 KB documents put together from fragments, linear queries.
 
 Every document is another one, and no two queries are the same. Paths are random on both sides, so the number
-of matches is a property of the lengths of the queries: with three to eight steps a document of 2 KB satisfies
+of matches is a property of the lengths of the queries: with four to eight steps a document of 2 KB satisfies
 some dozens of 100,000.
 """
 
@@ -54,6 +54,6 @@ def queries(number: int, seed: int = 2) -> list[str]:
     tests = (*NAMES, "*")
     found: dict[str, None] = {}
     while len(found) < number:
-        steps = random.randint(3, 8)
+        steps = random.randint(4, 8)
         found["/news" + "".join(random.choice(axes) + random.choice(tests) for _ in range(steps))] = None
     return list(found)
