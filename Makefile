@@ -14,7 +14,7 @@ pip := PIP_DISABLE_PIP_VERSION_CHECK=1 $(bin)/python -m pip install --quiet
 # Directories are in the list because a file that is gone shows only in its directory's time.
 rust := Cargo.toml Cargo.lock $(shell find crates -type d -o -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup prerequisites java demo tour test test-rust test-python lint bench jars lock format clean
+.PHONY: help setup prerequisites java demo tour test test-rust test-python faults lint bench jars lock format clean
 
 help: ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
@@ -53,6 +53,9 @@ test-rust: setup ## Pass the tests of the Rust core
 
 test-python: java setup jars ## Pass the tests of the Python package and of the documentation
 	@$(bin)/python -m pytest --quiet -n $(JOBS)
+
+faults: java setup jars ## Kill drivers, workers and brokers in the middle of their work (ten minutes)
+	@PATHCAST_FAULTS=1 $(bin)/python -m pytest --quiet tests/spark/test_faults.py
 
 lint: setup ## Check format, lints, types and stubs
 	@cargo fmt --all --check

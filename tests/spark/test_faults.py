@@ -34,6 +34,12 @@ from tests.spark.topics import consume, publish
 if TYPE_CHECKING:
     from tests.kafka.server import KafkaServer
 
+pytestmark = pytest.mark.skipif(
+    "PATHCAST_FAULTS" not in os.environ,
+    reason="processes are killed for minutes: make faults runs these",
+)
+
+
 KILLS = int(os.environ.get("PATHCAST_DRIVER_KILLS", "10"))
 START = 120.0  # seconds that a session may take on a busy machine
 Key = tuple[Any, str]
