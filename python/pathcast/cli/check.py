@@ -51,7 +51,8 @@ def check(
 def _failures(block: list[Subscription], schema: Schema | None) -> dict[str, XPathError]:
     """The errors by id; a fresh index each time, so that checking millions needs no memory for them."""
     try:
-        index = pathcast.Index(schema=schema, impossible="error")
+        bound = schema.namespaces if schema else None
+        index = pathcast.Index(schema=schema, impossible="error", namespaces=bound)
         index.add_many((row.id, row.xpath, row.ordered, row.namespaces) for row in block)
     except SubscriptionErrors as error:
         return {str(identifier): failure for identifier, failure in error.failures}

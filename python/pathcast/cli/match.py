@@ -72,7 +72,13 @@ def match(
 def load(name: str, engine: str, schema: Schema | None = None) -> pathcast.Index:
     """An index of the file's subscriptions, or the end with all bad ones listed by line."""
     file = SubscriptionFile(name)
-    index = pathcast.Index(engine, schema=schema, prune=schema is not None, impossible="ignore")
+    index = pathcast.Index(
+        engine,
+        schema=schema,
+        prune=schema is not None,
+        impossible="ignore",
+        namespaces=schema.namespaces if schema else None,
+    )
     problems: list[tuple[int | None, str]] = []
 
     def rows() -> Iterator[tuple[str, str, bool | None, Mapping[str, str] | None]]:

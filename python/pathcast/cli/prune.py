@@ -26,7 +26,8 @@ def prune(subscriptions: Subscriptions, dtd: Dtd, root: Root = None, version: Ve
       pathcast prune --dtd news.dtd -s alerts.txt
     """
     file = SubscriptionFile(subscriptions)
-    index = pathcast.Index(schema=read_schema(dtd, root), prune=True, impossible="ignore")
+    schema = read_schema(dtd, root)
+    index = pathcast.Index(schema=schema, prune=True, impossible="ignore", namespaces=schema.namespaces)
     refused = 0
     for row in progress(file, "Pruning", shown=not sys.stdout.isatty()):
         try:
