@@ -233,7 +233,9 @@ impl Index {
         }
         let mut evaluator = Evaluator::new(&self.arena, &scratch.tree, &mut scratch.memory);
         let holds = |id: &ExpressionId| match &self.expressions[*id as usize] {
-            Expression::Twig { condition, .. } => evaluator.holds(*condition),
+            Expression::Twig { condition, necessary, .. } => {
+                evaluator.has(necessary) && evaluator.holds(*condition)
+            }
             _ => false,
         };
         let mut matched = answer.matched.to_vec();

@@ -29,7 +29,7 @@ use crate::hashing::hash;
 use crate::limits::Limits;
 use crate::names::Names;
 use crate::pattern::{Condition, LinearPath, Scope, Trigger, as_linear, normalise, trigger};
-use crate::twig::{Arena, ConditionId};
+use crate::twig::{Arena, ConditionId, Necessary};
 use crate::xpath::{self, XPathError};
 use paths::Paths;
 use roster::{ExpressionId, Roster, Slot, VACANT};
@@ -117,7 +117,7 @@ enum Expression {
     /// Any of some linear paths, their numbers sorted.
     AnyOf(Box<[PathId]>),
     /// Decided on a tree, when one of these paths was found; without any, on every document.
-    Twig { condition: ConditionId, triggers: Box<[PathId]>, text: bool },
+    Twig { condition: ConditionId, necessary: Necessary, triggers: Box<[PathId]>, text: bool },
 }
 
 /// Counts and sizes of an index.
@@ -425,6 +425,7 @@ impl Index {
             }
         };
         let text = condition.looks_at_text();
+        let necessary = self.arena.intern_necessary(condition);
         let fresh = self.place(Expression::Free);
         for &path in &triggers {
             self.paths.wait(path, fresh);
@@ -434,7 +435,7 @@ impl Index {
         }
         self.text_twigs += usize::from(text);
         self.expressions[fresh as usize] =
-            Expression::Twig { condition: shared, triggers: triggers.into(), text };
+            Expression::Twig { condition: shared, necessary, triggers: triggers.into(), text };
         self.twigs.insert(shared, fresh);
         fresh
     }
@@ -469,7 +470,8 @@ impl Index {
                     self.paths.release_waiting(path, id, &mut self.engine);
                 }
             }
-            Expression::Twig { condition, triggers, text, .. } => {
+            Expression::Twig { condition, necessary, triggers, text } => {
+                self.arena.release_necessary(&necessary);
                 self.always.remove(&id);
                 self.twigs.remove(&condition);
                 self.text_twigs -= usize::from(text);
@@ -506,7 +508,9 @@ impl Index {
             .expressions
             .iter()
             .map(|expression| match expression {
-                Expression::Twig { triggers, .. } => triggers.len() * size_of::<PathId>(),
+                Expression::Twig { triggers, necessary, .. } => {
+                    triggers.len() * size_of::<PathId>() + necessary.memory_bytes()
+                }
                 Expression::AnyOf(paths) => 2 * paths.len() * size_of::<PathId>(),
                 _ => 0,
             })

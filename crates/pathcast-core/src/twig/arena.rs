@@ -83,7 +83,7 @@ impl Arena {
         conditions.iter().map(|condition| self.intern(condition)).collect()
     }
 
-    fn intern_pattern(&mut self, pattern: &NodePattern) -> PatternId {
+    pub(super) fn intern_pattern(&mut self, pattern: &NodePattern) -> PatternId {
         let condition = self.intern(&pattern.condition);
         let (id, known) = self.patterns.intern((pattern.test.clone(), condition));
         if known {
@@ -140,7 +140,7 @@ impl Arena {
         }
     }
 
-    fn release_pattern(&mut self, id: PatternId) {
+    pub(super) fn release_pattern(&mut self, id: PatternId) {
         if let Some((_, condition)) = self.patterns.release(id.0) {
             self.release(condition);
         }

@@ -40,10 +40,15 @@ impl<'a> Evaluator<'a> {
 
     /// Whether the document node satisfies a condition.
     pub fn holds(&mut self, condition: ConditionId) -> bool {
+        self.make_room();
+        !self.filter(condition, vec![0]).is_empty()
+    }
+
+    /// Forgets what was decided when it has become too much; asked between candidates only.
+    pub(super) fn make_room(&mut self) {
         if self.memory.nodes.len() + self.memory.firsts.len() * self.tree.len() > REMEMBERED_NODES {
             self.memory.forget();
         }
-        !self.filter(condition, vec![0]).is_empty()
     }
 
     /// Those of the nodes, given in document order, that satisfy a condition.

@@ -10,8 +10,10 @@
 mod arena;
 mod evaluate;
 mod first;
+mod necessary;
 mod tree;
 
 pub use arena::{Arena, ConditionId};
 pub use evaluate::{Evaluator, Memory};
+pub use necessary::Necessary;
 pub use tree::{Kind, NodeId, Tree};
