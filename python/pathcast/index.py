@@ -63,8 +63,9 @@ class Index:
 
         With a `schema`, a subscription that no valid document can match is told at once, as a `SchemaWarning`
         or, by choice, as an error. `prune` replaces wildcards and ``//`` by what the schema allows there;
-        then a document that breaks the schema gets a `DocumentError` of kind ``"invalid"``, because it cannot
-        be answered, unless `validate` is false.
+        then a document with an element, attribute, value or text where the schema allows none gets a
+        `DocumentError` of kind ``"invalid"``, because it cannot be answered, unless `validate` is false. The
+        order and number of children do not matter to the answer and are not checked.
 
         >>> from pathcast.schema import Schema
         >>> schema = Schema.from_text("<!ELEMENT a (b*)> <!ELEMENT b EMPTY>")
