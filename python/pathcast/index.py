@@ -221,8 +221,8 @@ class Index:
 def engines() -> tuple[str, ...]:
     """The names that `Index` takes as `engine`.
 
-    >>> engines()
-    ('auto', 'yfilter', 'lazy-dfa')
+    >>> engines()[0], "yfilter" in engines()
+    ('auto', True)
     """
     return tuple(_core.engines())
 

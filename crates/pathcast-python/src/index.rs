@@ -66,7 +66,7 @@ impl Index {
         refuse_impossible: bool,
     ) -> PyResult<Self> {
         let Some(engine) = EngineName::from_name(engine) else {
-            let all: Vec<_> = EngineName::ALL.into_iter().map(EngineName::as_str).collect();
+            let all: Vec<_> = EngineName::ALL.iter().map(|name| name.as_str()).collect();
             let message = format!("there is no engine '{engine}'; there are {}", all.join(", "));
             return Err(PyValueError::new_err(message));
         };

@@ -15,7 +15,7 @@ mod yardstick;
 /// The names of the engines.
 #[pyfunction]
 fn engines() -> Vec<&'static str> {
-    EngineName::ALL.into_iter().map(EngineName::as_str).collect()
+    EngineName::ALL.iter().map(|name| name.as_str()).collect()
 }
 
 /// The compiled core of Pathcast.

@@ -1,113 +1,139 @@
 //! One of the engines, chosen by name when the index is made.
+//!
+//! The table at the end of this file is the one place that lists them: a name, what it is, its type, how an empty one
+//! is made.
 
-use super::lazy_dfa::{self, LazyDfa};
-use super::yfilter::{self, YFilter};
+use super::lazy_dfa::LazyDfa;
+use super::yfilter::YFilter;
 use super::{CacheStats, Engine, PathId};
 use crate::pattern::LinearPath;
 
-/// The engines by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum EngineName {
-    /// Chooses for the set.
-    #[default]
-    Auto,
-    /// The shared automaton.
-    YFilter,
-    /// The automaton made deterministic on demand.
-    LazyDfa,
-}
-
-impl EngineName {
-    /// All of them, `auto` first.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::YFilter, Self::LazyDfa];
-
-    /// As users write it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::YFilter => "yfilter",
-            Self::LazyDfa => "lazy-dfa",
+/// Makes the enumerations of names, engines and runs, and the calls that go to whichever engine it is.
+macro_rules! engines {
+    ($($(#[$doc:meta])* $variant:ident, $name:literal, $engine:ty, $empty:expr;)*) => {
+        /// The engines by name.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+        pub enum EngineName {
+            /// Chooses for the set.
+            #[default]
+            Auto,
+            $($(#[$doc])* $variant,)*
         }
-    }
 
-    /// The engine of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|each| each.as_str() == name)
-    }
-}
+        impl EngineName {
+            /// All of them, `auto` first.
+            pub const ALL: &'static [Self] = &[Self::Auto, $(Self::$variant,)*];
 
-/// One of the engines.
-#[derive(Clone, Debug)]
-pub enum AnyEngine {
-    /// See [`YFilter`].
-    YFilter(YFilter),
-    /// See [`LazyDfa`].
-    LazyDfa(LazyDfa),
-}
+            /// As users write it.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    Self::Auto => "auto",
+                    $(Self::$variant => $name,)*
+                }
+            }
+        }
 
-/// What a run of that engine changes.
-pub enum AnyRun {
-    /// See [`YFilter`].
-    YFilter(yfilter::Run),
-    /// See [`LazyDfa`].
-    LazyDfa(Box<lazy_dfa::Run>),
-}
+        /// One of the engines.
+        #[derive(Clone, Debug)]
+        pub enum AnyEngine {
+            $($(#[$doc])* $variant($engine),)*
+        }
 
-/// Calls the same method on whichever engine it is.
-macro_rules! on_engine {
-    ($engine:expr, $inner:ident => $call:expr) => {
-        match $engine {
-            AnyEngine::YFilter($inner) => $call,
-            AnyEngine::LazyDfa($inner) => $call,
+        /// What a run of that engine changes.
+        pub enum AnyRun {
+            $($(#[$doc])* $variant(Box<<$engine as Engine>::Run>),)*
+        }
+
+        impl AnyEngine {
+            /// An empty engine.
+            pub fn new(name: EngineName) -> Self {
+                match name {
+                    EngineName::Auto => Self::new(EngineName::LazyDfa),
+                    $(EngineName::$variant => Self::$variant($empty),)*
+                }
+            }
+
+            /// Which one it is.
+            pub fn name(&self) -> EngineName {
+                match self {
+                    $(Self::$variant(_) => EngineName::$variant,)*
+                }
+            }
+
+            /// See [`Engine::new_run`].
+            pub fn new_run(&self, cache_bytes: usize) -> AnyRun {
+                match self {
+                    $(Self::$variant(engine) => AnyRun::$variant(Box::new(engine.new_run(cache_bytes))),)*
+                }
+            }
+
+            /// Shows the engine and a run of it to a visitor; a run of another engine, which can only come from a
+            /// pool that outlived it, is replaced.
+            pub fn visit<V: Visitor>(&self, run: &mut AnyRun, cache_bytes: usize, visitor: V) -> V::Output {
+                match self {
+                    $(Self::$variant(engine) => {
+                        if let AnyRun::$variant(run) = run {
+                            return visitor.visit(engine, run);
+                        }
+                        let mut fresh = Box::new(engine.new_run(cache_bytes));
+                        let output = visitor.visit(engine, &mut fresh);
+                        *run = AnyRun::$variant(fresh);
+                        output
+                    })*
+                }
+            }
+
+            /// See [`Engine::insert`].
+            pub fn insert(&mut self, path: &LinearPath, id: PathId) {
+                match self {
+                    $(Self::$variant(engine) => engine.insert(path, id),)*
+                }
+            }
+
+            /// See [`Engine::remove`].
+            pub fn remove(&mut self, path: &LinearPath, id: PathId) {
+                match self {
+                    $(Self::$variant(engine) => engine.remove(path, id),)*
+                }
+            }
+
+            /// See [`Engine::memory_bytes`].
+            pub fn memory_bytes(&self) -> usize {
+                match self {
+                    $(Self::$variant(engine) => engine.memory_bytes(),)*
+                }
+            }
+
+            /// See [`Engine::cache_stats`].
+            pub fn cache_stats(&self, run: &AnyRun) -> CacheStats {
+                match (self, run) {
+                    $((Self::$variant(engine), AnyRun::$variant(run)) => engine.cache_stats(run),)*
+                    _ => CacheStats::default(),
+                }
+            }
         }
     };
 }
 
-impl AnyEngine {
-    /// An empty engine.
-    pub fn new(name: EngineName) -> Self {
-        match name {
-            EngineName::YFilter => Self::YFilter(YFilter::default()),
-            EngineName::Auto | EngineName::LazyDfa => Self::LazyDfa(LazyDfa::default()),
-        }
+impl EngineName {
+    /// The engine of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|each| each.as_str() == name)
     }
+}
 
-    /// Which one it is.
-    pub fn name(&self) -> EngineName {
-        match self {
-            Self::YFilter(_) => EngineName::YFilter,
-            Self::LazyDfa(_) => EngineName::LazyDfa,
-        }
-    }
+/// What is done with an engine, whichever it is, and a run of it.
+pub trait Visitor {
+    /// What comes of it.
+    type Output;
 
-    /// A run of this engine whose cache holds about so many bytes at most.
-    pub fn new_run(&self, cache_bytes: usize) -> AnyRun {
-        match self {
-            Self::YFilter(_) => AnyRun::YFilter(yfilter::Run::default()),
-            Self::LazyDfa(_) => AnyRun::LazyDfa(Box::new(lazy_dfa::Run::with_budget(cache_bytes))),
-        }
-    }
+    /// Called with the engine and its run.
+    fn visit<E: Engine>(self, engine: &E, run: &mut E::Run) -> Self::Output;
+}
 
-    /// See [`Engine::insert`].
-    pub fn insert(&mut self, path: &LinearPath, id: PathId) {
-        on_engine!(self, engine => engine.insert(path, id));
-    }
-
-    /// See [`Engine::remove`].
-    pub fn remove(&mut self, path: &LinearPath, id: PathId) {
-        on_engine!(self, engine => engine.remove(path, id));
-    }
-
-    /// See [`Engine::memory_bytes`].
-    pub fn memory_bytes(&self) -> usize {
-        on_engine!(self, engine => engine.memory_bytes())
-    }
-
-    /// See [`Engine::cache_stats`].
-    pub fn cache_stats(&self, run: &AnyRun) -> CacheStats {
-        match (self, run) {
-            (Self::LazyDfa(engine), AnyRun::LazyDfa(run)) => engine.cache_stats(run),
-            _ => CacheStats::default(),
-        }
-    }
+engines! {
+    /// The shared automaton.
+    YFilter, "yfilter", YFilter, YFilter::default();
+    /// The automaton made deterministic on demand.
+    LazyDfa, "lazy-dfa", LazyDfa, LazyDfa::default();
 }

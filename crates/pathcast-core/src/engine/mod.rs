@@ -9,7 +9,7 @@ mod found;
 pub mod lazy_dfa;
 pub mod yfilter;
 
-pub use any::{AnyEngine, AnyRun, EngineName};
+pub use any::{AnyEngine, AnyRun, EngineName, Visitor};
 pub use found::Found;
 
 use crate::names::Resolved;
@@ -23,6 +23,11 @@ pub struct PathId(pub u32);
 pub trait Engine {
     /// What changes while a document runs; reused from one document to the next.
     type Run: Default + Send;
+
+    /// A run whose cache, if it has one, holds about so many bytes at most.
+    fn new_run(&self, _cache_bytes: usize) -> Self::Run {
+        Self::Run::default()
+    }
 
     /// Adds a path; the index adds no path twice.
     fn insert(&mut self, path: &LinearPath, id: PathId);

@@ -6,7 +6,7 @@ use super::memo::{Memo, Remembered};
 use super::roster::{ExpressionId, Id, Roster};
 use super::schema::invalid;
 use super::{Document, Expression, Index};
-use crate::engine::{AnyEngine, AnyRun, CacheStats, Engine, Found};
+use crate::engine::{AnyRun, CacheStats, Engine, Found, Visitor};
 use crate::names::{Names, NamespaceId, Resolved};
 use crate::reader::{DocumentError, Reader, Sink, StartTag, UriId};
 use crate::schema::{Graph, Guard};
@@ -91,6 +91,58 @@ const XML: &str = "http://www.w3.org/XML/1998/namespace";
 /// A run that one huge document made larger than this is not kept for the next.
 const KEPT_BYTES: usize = 64 << 20;
 
+/// A document on its way through whichever engine it is.
+struct OneDocument<'r, 'd> {
+    index: &'r Index,
+    reader: &'r mut Reader,
+    scratch: &'r mut Scratch,
+    memo: &'r mut Memo,
+    document: Document<'d>,
+}
+
+impl Visitor for OneDocument<'_, '_> {
+    type Output = Result<Matches, DocumentError>;
+
+    fn visit<E: Engine>(self, engine: &E, run: &mut E::Run) -> Self::Output {
+        let Self { index, reader, scratch, memo, document } = self;
+        engine.begin(run);
+        scratch.found.clear(index.paths.bound());
+        let xml = index.namespace_of(XML);
+        scratch.names.uris.clear();
+        scratch.names.uris.extend([NamespaceId::NONE, xml]);
+        let with_tree = !index.twigs.is_empty();
+        if with_tree {
+            scratch.tree.begin(index.names.len());
+        }
+        scratch.guard.begin();
+        scratch.names.texts.clear();
+        scratch.names.texts.extend(["".into(), XML.into()]);
+        let graph = index.schema().filter(|schema| schema.validate).map(|schema| &*schema.graph);
+        let mut sink = Matcher {
+            guard: graph.map(|graph| (graph, &mut scratch.guard)),
+            index,
+            engine,
+            run,
+            found: &mut scratch.found,
+            names: &mut scratch.names,
+            tree: with_tree.then_some(&mut scratch.tree),
+            attributes: engine.wants_attributes(),
+            text: index.text_twigs > 0 || graph.is_some(),
+        };
+        document.read(reader, &mut sink)?;
+        if let Some(fault) = scratch.guard.fault() {
+            return Err(invalid(fault));
+        }
+        if with_tree {
+            scratch.tree.end();
+            scratch.tree.check_size()?;
+        }
+        let remembered = index.answer(engine, run, &mut scratch.found, memo);
+        let expressions = index.decide(remembered, scratch);
+        Ok(Matches { roster: index.roster.clone(), expressions })
+    }
+}
+
 impl Index {
     /// The subscriptions that a document satisfies, in order of registration.
     ///
@@ -128,65 +180,8 @@ impl Index {
         document: Document<'_>,
     ) -> Result<Matches, DocumentError> {
         let Run { reader, engine, scratch, memo } = run;
-        match (&self.engine, engine) {
-            (AnyEngine::YFilter(engine), AnyRun::YFilter(run)) => {
-                self.drive(engine, run, reader, scratch, memo, document)
-            }
-            (AnyEngine::LazyDfa(engine), AnyRun::LazyDfa(run)) => {
-                self.drive(engine, run, reader, scratch, memo, document)
-            }
-            (engine, other) => {
-                // A run of another engine can only come from a pool that outlived it.
-                *other = engine.new_run(self.settings.cache_bytes);
-                self.matches_with(run, document)
-            }
-        }
-    }
-
-    fn drive<E: Engine>(
-        &self,
-        engine: &E,
-        run: &mut E::Run,
-        reader: &mut Reader,
-        scratch: &mut Scratch,
-        memo: &mut Memo,
-        document: Document<'_>,
-    ) -> Result<Matches, DocumentError> {
-        engine.begin(run);
-        scratch.found.clear(self.paths.bound());
-        let xml = self.namespace_of(XML);
-        scratch.names.uris.clear();
-        scratch.names.uris.extend([NamespaceId::NONE, xml]);
-        let with_tree = !self.twigs.is_empty();
-        if with_tree {
-            scratch.tree.begin(self.names.len());
-        }
-        scratch.guard.begin();
-        scratch.names.texts.clear();
-        scratch.names.texts.extend(["".into(), XML.into()]);
-        let graph = self.schema().filter(|schema| schema.validate).map(|schema| &*schema.graph);
-        let mut sink = Matcher {
-            guard: graph.map(|graph| (graph, &mut scratch.guard)),
-            index: self,
-            engine,
-            run,
-            found: &mut scratch.found,
-            names: &mut scratch.names,
-            tree: with_tree.then_some(&mut scratch.tree),
-            attributes: engine.wants_attributes(),
-            text: self.text_twigs > 0 || graph.is_some(),
-        };
-        document.read(reader, &mut sink)?;
-        if let Some(fault) = scratch.guard.fault() {
-            return Err(invalid(fault));
-        }
-        if with_tree {
-            scratch.tree.end();
-            scratch.tree.check_size()?;
-        }
-        let remembered = self.answer(engine, run, &mut scratch.found, memo);
-        let expressions = self.decide(remembered, scratch);
-        Ok(Matches { roster: self.roster.clone(), expressions })
+        let one = OneDocument { index: self, reader, scratch, memo, document };
+        self.engine.visit(engine, self.settings.cache_bytes, one)
     }
 
     /// What follows from the paths alone, remembered or found out.

@@ -78,6 +78,10 @@ impl Engine for LazyDfa {
         self.automaton.memory_bytes()
     }
 
+    fn new_run(&self, cache_bytes: usize) -> Run {
+        Run::with_budget(cache_bytes)
+    }
+
     fn cache_stats(&self, run: &Run) -> super::CacheStats {
         run.stats()
     }
