@@ -24,15 +24,23 @@ from typing import Any
 from uuid import uuid4
 
 import pathcast
-from pathcast.errors import IndexFormatError
-from pathcast.index import Index
+from pathcast.errors import IndexFormatError, SchemaError
+from pathcast.index import Index, engines, needs_schema
 from pathcast.limits import Limits
 
-__all__ = ["Manifest", "Settings", "Shard", "checksum", "remove_unused", "replace_file"]
+__all__ = ["Manifest", "Settings", "Shard", "check_engine", "checksum", "remove_unused", "replace_file"]
 
 FORMAT = 1
 MANIFEST = "manifest.json"
 _AGAIN = "compile the subscriptions again with compile_subscriptions()"
+
+
+def check_engine(engine: str) -> None:
+    """Raises when there is no such engine, or it needs a schema."""
+    if engine not in engines(variants=True):
+        raise ValueError(f"there is no engine {engine!r}; there are {', '.join(engines())}")
+    if needs_schema(engine):
+        raise SchemaError(f"the engine {engine!r} needs a schema to prune wildcards; on Spark there is none")
 
 
 @dataclass(frozen=True)
