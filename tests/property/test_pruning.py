@@ -109,7 +109,7 @@ def test_the_engine_for_pruned_subscriptions_needs_a_schema(schema: Schema, engi
         pathcast.Index(engine)
     index = pathcast.Index(engine, schema=schema)
     index.add(1, "/*//p")
-    assert index.pruned("/*//p") == ["/news/item/body/note/p", "/news/item/body/p"]
+    assert sorted(index.pruned("/*//p")) == ["/news/item/body/note/p", "/news/item/body/p"]
     assert index.match("<news><item><title/><body><p/></body></item></news>") == [1]
     unpruned = pathcast.Index(engine, prune=False)
     unpruned.add(1, "/*//p")
