@@ -3,6 +3,7 @@
 //! The table at the end of this file is the one place that lists them: a name, what it is, its type, how an empty one
 //! is made.
 
+use super::auto::{Auto, Choice, Profile};
 use super::lazy_dfa::LazyDfa;
 use super::pma::{Output, Pma};
 use super::yfilter::YFilter;
@@ -13,22 +14,18 @@ use crate::pattern::LinearPath;
 macro_rules! engines {
     ($($(#[$doc:meta])* $variant:ident, $name:literal, $engine:ty, $empty:expr;)*) => {
         /// The engines by name.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum EngineName {
-            /// Chooses for the set.
-            #[default]
-            Auto,
             $($(#[$doc])* $variant,)*
         }
 
         impl EngineName {
             /// All of them, `auto` first.
-            pub const ALL: &'static [Self] = &[Self::Auto, $(Self::$variant,)*];
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// As users write it.
             pub fn as_str(self) -> &'static str {
                 match self {
-                    Self::Auto => "auto",
                     $(Self::$variant => $name,)*
                 }
             }
@@ -49,7 +46,6 @@ macro_rules! engines {
             /// An empty engine.
             pub fn new(name: EngineName) -> Self {
                 match name {
-                    EngineName::Auto => Self::new(EngineName::LazyDfa),
                     $(EngineName::$variant => Self::$variant($empty),)*
                 }
             }
@@ -98,6 +94,20 @@ macro_rules! engines {
                 }
             }
 
+            /// See [`Engine::choice`].
+            pub fn choice(&self, cache_bytes: usize) -> Option<(Choice, Profile)> {
+                match self {
+                    $(Self::$variant(engine) => engine.choice(cache_bytes),)*
+                }
+            }
+
+            /// See [`Engine::unsuited`].
+            pub fn unsuited(&self) -> usize {
+                match self {
+                    $(Self::$variant(engine) => engine.unsuited(),)*
+                }
+            }
+
             /// See [`Engine::memory_bytes`].
             pub fn memory_bytes(&self) -> usize {
                 match self {
@@ -138,6 +148,8 @@ pub trait Visitor {
 }
 
 engines! {
+    /// Chooses for the set and its documents.
+    Auto, "auto", Auto, Auto::default();
     /// The shared automaton.
     YFilter, "yfilter", YFilter, YFilter::default();
     /// The automaton made deterministic on demand.

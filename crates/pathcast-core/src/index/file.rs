@@ -156,9 +156,9 @@ impl Index {
                     out.push(0);
                     out.extend(self.paths.key(*path));
                 }
-                Expression::Twig { condition, .. } => {
+                Expression::Twig(twig) => {
                     out.push(1);
-                    encode_condition(&self.arena.expand(*condition), out);
+                    encode_condition(&self.arena.expand(twig.condition), out);
                 }
                 Expression::AnyOf(paths) => {
                     out.push(4);

@@ -12,6 +12,7 @@ mod memo;
 mod paths;
 mod roster;
 mod schema;
+mod twigs;
 
 pub use batch::Document;
 pub use file::IndexFormatError;
@@ -24,16 +25,19 @@ use std::sync::{Arc, Mutex};
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::engine::auto::{Choice, Profile};
 use crate::engine::{AnyEngine, CacheStats, EngineName, PathId};
 use crate::hashing::hash;
 use crate::limits::Limits;
 use crate::names::Names;
-use crate::pattern::{Condition, LinearPath, Scope, Trigger, as_linear, normalise, trigger};
-use crate::twig::{Arena, ConditionId, Necessary};
+use crate::pattern::{Condition, LinearPath, Scope, as_linear, normalise};
+use crate::twig::{Arena, ConditionId};
+use crate::values::ValueIndex;
 use crate::xpath::{self, XPathError};
 use paths::Paths;
 use roster::{ExpressionId, Roster, Slot, VACANT};
 use schema::SchemaUse;
+use twigs::Twig;
 
 /// Prefixes to namespace URIs.
 pub type Namespaces = Vec<(Box<str>, Box<str>)>;
@@ -116,8 +120,8 @@ enum Expression {
     Linear(PathId),
     /// Any of some linear paths, their numbers sorted.
     AnyOf(Box<[PathId]>),
-    /// Decided on a tree, when one of these paths was found; without any, on every document.
-    Twig { condition: ConditionId, necessary: Necessary, triggers: Box<[PathId]>, text: bool },
+    /// Decided on a tree.
+    Twig(Box<Twig>),
 }
 
 /// Counts and sizes of an index.
@@ -129,11 +133,16 @@ pub struct Stats {
     pub linear: usize,
     pub twigs: usize,
     pub always: usize,
+    pub looked_up: usize,
     pub shared_conditions: usize,
     pub names: usize,
     pub memory_bytes: usize,
-    /// The engine at work.
-    pub engine: EngineName,
+    /// The engine at work: the one asked for, or the one that `auto` chose.
+    pub engine: &'static str,
+    /// Why `auto` chose it, and what its paths are like.
+    pub choice: Option<(Choice, Profile)>,
+    /// Paths that are not for the engine and run on the shared automaton inside it.
+    pub unsuited: usize,
     /// The caches of all threads that are not at work now.
     pub cache: CacheStats,
     pub remembered_bytes: usize,
@@ -155,6 +164,10 @@ pub struct Index {
     alternatives: FxHashMap<Box<[PathId]>, ExpressionId>,
     /// Twigs that any document may satisfy.
     always: FxHashSet<ExpressionId>,
+    /// Twigs that are looked up by a value.
+    values: ValueIndex,
+    /// Those of them that need no path.
+    unguarded: usize,
     /// Twigs that look at text, comments or instructions.
     text_twigs: usize,
     /// Counts changes of expressions, so that remembered answers are not outlived.
@@ -180,6 +193,8 @@ impl Index {
             twigs: FxHashMap::default(),
             alternatives: FxHashMap::default(),
             always: FxHashSet::default(),
+            values: ValueIndex::default(),
+            unguarded: 0,
             text_twigs: 0,
             changes: 0,
             roster: Arc::default(),
@@ -416,30 +431,6 @@ impl Index {
         fresh
     }
 
-    fn place_twig(&mut self, condition: &Condition, shared: ConditionId) -> ExpressionId {
-        let (triggers, always) = match trigger(condition) {
-            Trigger::Always => (Vec::new(), true),
-            Trigger::AnyOf(paths) => {
-                let mut intern = |path: &LinearPath| self.paths.intern(&path.to_bytes(), &mut self.engine);
-                (paths.iter().map(&mut intern).collect(), false)
-            }
-        };
-        let text = condition.looks_at_text();
-        let necessary = self.arena.intern_necessary(condition);
-        let fresh = self.place(Expression::Free);
-        for &path in &triggers {
-            self.paths.wait(path, fresh);
-        }
-        if always {
-            self.always.insert(fresh);
-        }
-        self.text_twigs += usize::from(text);
-        self.expressions[fresh as usize] =
-            Expression::Twig { condition: shared, necessary, triggers: triggers.into(), text };
-        self.twigs.insert(shared, fresh);
-        fresh
-    }
-
     fn place(&mut self, expression: Expression) -> ExpressionId {
         self.changes += 1;
         match self.free.pop() {
@@ -470,16 +461,7 @@ impl Index {
                     self.paths.release_waiting(path, id, &mut self.engine);
                 }
             }
-            Expression::Twig { condition, necessary, triggers, text } => {
-                self.arena.release_necessary(&necessary);
-                self.always.remove(&id);
-                self.twigs.remove(&condition);
-                self.text_twigs -= usize::from(text);
-                self.arena.release(condition);
-                for &path in &triggers {
-                    self.paths.release_waiting(path, id, &mut self.engine);
-                }
-            }
+            Expression::Twig(twig) => self.release_twig(id, twig),
         }
         self.free.push(id);
     }
@@ -487,6 +469,7 @@ impl Index {
     /// Counts and sizes.
     pub fn stats(&self) -> Stats {
         let (cache, remembered_bytes) = self.cache_stats();
+        let choice = self.engine.choice(self.settings.cache_bytes);
         let linear = |each: &&Expression| matches!(each, Expression::Linear(_) | Expression::AnyOf(_));
         Stats {
             subscriptions: self.len(),
@@ -494,10 +477,13 @@ impl Index {
             linear: self.expressions.iter().filter(linear).count(),
             twigs: self.twigs.len(),
             always: self.always.len(),
+            looked_up: self.values.len(),
             shared_conditions: self.arena.len(),
             names: self.names.len() - 1,
             memory_bytes: self.memory_bytes(),
-            engine: self.engine.name(),
+            engine: choice.map_or(self.engine.name().as_str(), |(choice, _)| choice.way.engine()),
+            choice,
+            unsuited: self.engine.unsuited(),
             cache,
             remembered_bytes,
         }
@@ -508,9 +494,7 @@ impl Index {
             .expressions
             .iter()
             .map(|expression| match expression {
-                Expression::Twig { triggers, necessary, .. } => {
-                    triggers.len() * size_of::<PathId>() + necessary.memory_bytes()
-                }
+                Expression::Twig(twig) => twig.memory_bytes(),
                 Expression::AnyOf(paths) => 2 * paths.len() * size_of::<PathId>(),
                 _ => 0,
             })
@@ -525,6 +509,7 @@ impl Index {
             + self.engine.memory_bytes()
             + self.paths.memory_bytes()
             + self.arena.memory_bytes()
+            + self.values.memory_bytes()
             + self.roster.memory_bytes()
     }
 }

@@ -1,0 +1,80 @@
+//! Expressions that are decided on a tree: what they wait for.
+//!
+//! A twig waits for a linear path that it cannot do without. If it also cannot do without a value that can be looked
+//! up, it waits for that value, and the path only guards it: most documents have the path, few the value.
+
+use super::Index;
+use super::roster::ExpressionId;
+use crate::engine::PathId;
+use crate::pattern::{Condition, LinearPath, Trigger, trigger};
+use crate::twig::{ConditionId, Necessary, access};
+use crate::values::Ticket;
+
+/// An expression that is decided on a tree, when one of these paths was found; without any, on every document.
+#[derive(Clone, Debug)]
+pub(super) struct Twig {
+    pub(super) condition: ConditionId,
+    pub(super) necessary: Necessary,
+    pub(super) triggers: Box<[PathId]>,
+    /// Whether it looks at text, comments or instructions.
+    text: bool,
+    /// Its place among those who wait for a value.
+    ticket: Option<Ticket>,
+}
+
+impl Twig {
+    pub(super) fn memory_bytes(&self) -> usize {
+        size_of::<Self>() + self.triggers.len() * size_of::<PathId>() + self.necessary.memory_bytes()
+    }
+}
+
+impl Index {
+    pub(super) fn place_twig(&mut self, condition: &Condition, shared: ConditionId) -> ExpressionId {
+        let (triggers, always) = match trigger(condition) {
+            Trigger::Always => (Vec::new(), true),
+            Trigger::AnyOf(paths) => {
+                let mut intern = |path: &LinearPath| self.paths.intern(&path.to_bytes(), &mut self.engine);
+                (paths.iter().map(&mut intern).collect::<Vec<_>>(), false)
+            }
+        };
+        let text = condition.looks_at_text();
+        let necessary = self.arena.intern_necessary(condition);
+        let fresh = self.place(super::Expression::Free);
+        // Without any way to satisfy it there is nothing to wait for.
+        let wanted = access(condition).filter(|_| always || !triggers.is_empty());
+        let ticket = wanted.map(|(subject, test)| self.values.wait(subject, test, fresh));
+        match ticket {
+            Some(_) => {
+                triggers.iter().for_each(|&path| self.paths.guard(path));
+                self.unguarded += usize::from(always);
+            }
+            None => {
+                triggers.iter().for_each(|&path| self.paths.wait(path, fresh));
+                if always {
+                    self.always.insert(fresh);
+                }
+            }
+        }
+        self.text_twigs += usize::from(text);
+        let twig = Twig { condition: shared, necessary, triggers: triggers.into(), text, ticket };
+        self.expressions[fresh as usize] = super::Expression::Twig(Box::new(twig));
+        self.twigs.insert(shared, fresh);
+        fresh
+    }
+
+    pub(super) fn release_twig(&mut self, id: ExpressionId, twig: Box<Twig>) {
+        let Twig { condition, necessary, triggers, text, ticket } = *twig;
+        self.arena.release_necessary(&necessary);
+        self.always.remove(&id);
+        self.twigs.remove(&condition);
+        self.text_twigs -= usize::from(text);
+        self.arena.release(condition);
+        if let Some(ticket) = ticket {
+            self.values.leave(ticket);
+            self.unguarded -= usize::from(triggers.is_empty());
+            triggers.iter().for_each(|&path| self.paths.release_guard(path, &mut self.engine));
+        } else {
+            triggers.iter().for_each(|&path| self.paths.release_waiting(path, id, &mut self.engine));
+        }
+    }
+}
