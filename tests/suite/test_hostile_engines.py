@@ -27,10 +27,10 @@ def nested(names: list[str]) -> bytes:
 
 
 def test_hostile_52_gaps_whose_states_multiply(engine: str) -> None:
-    budget = 256 << 10
+    budget = 128 << 10
     index = index_with(engine, cache_bytes=budget)
     index.add_many((number, f"//a{number}//*//*//b{number}") for number in range(PATTERNS))
-    for first in range(0, 800, 16):
+    for first in range(0, 4_800, 16):
         # Every document keeps sixteen other patterns half matched, so no two reach the same states.
         opened = [f"a{(first + place) * 7 % PATTERNS}" for place in range(16)]
         closed = [name.replace("a", "b") for name in opened]
