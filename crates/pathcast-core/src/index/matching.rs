@@ -240,7 +240,7 @@ impl Index {
         let mut matched = answer.matched.to_vec();
         if by_value {
             look_up(&self.values, tree, passing);
-            for id in self.values.passed(passing) {
+            for id in self.values.passed(&answer.guards, passing) {
                 if let Expression::Twig(twig) = &self.expressions[id as usize]
                     && (twig.triggers.is_empty()
                         || twig.triggers.iter().any(|path| answer.guards.binary_search(path).is_ok()))

@@ -42,7 +42,7 @@ impl Index {
         let fresh = self.place(super::Expression::Free);
         // Without any way to satisfy it there is nothing to wait for.
         let wanted = access(condition).filter(|_| always || !triggers.is_empty());
-        let ticket = wanted.map(|(subject, test)| self.values.wait(subject, test, fresh));
+        let ticket = wanted.map(|(subject, test)| self.values.wait(subject, test, fresh, &triggers));
         match ticket {
             Some(_) => {
                 triggers.iter().for_each(|&path| self.paths.guard(path));

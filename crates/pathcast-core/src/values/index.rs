@@ -2,8 +2,8 @@
 //!
 //! **Problem.** Thousands of subscriptions test the same attribute for different constants. Asking each of them costs as
 //! much as there are. **Idea.** Turn it round: look up each value of the document. Equality is a hash look-up;
-//! comparisons of numbers are sorted by their constant, and the least and the largest number of a document cut off all
-//! that pass. Each waiting expression names one test that it cannot do without.
+//! comparisons of numbers are sorted by their constant ([`super::thresholds`]), and the least and the largest number
+//! of a document cut off all that pass. Each waiting expression names one test that it cannot do without.
 //!
 //! **Invariants.** A test is kept while somebody waits for it. What [`ValueIndex::passed`] reports passes for some node
 //! of its subject, and nothing that passes is left out.
@@ -11,12 +11,12 @@
 //! **Cost.** A look-up for each value of a subject that is asked for, and for each test that passed its waiting list.
 //! Waiting and leaving take constant time for equality, logarithmic time for comparisons.
 
-use std::collections::BTreeMap;
-
 use rustc_hash::FxHashMap;
 
 use super::number::from_xpath_number;
-use super::{Real, ValueTest};
+use super::thresholds::{Guard, Thresholds};
+use super::{Real, ValueTest, thresholds};
+use crate::engine::PathId;
 use crate::names::NameId;
 use crate::xpath::ast::Comparison;
 
@@ -62,6 +62,8 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 struct Entry {
     subject: SubjectId,
+    /// Of a comparison.
+    guard: Guard,
     test: ValueTest,
     first: Ticket,
 }
@@ -81,10 +83,8 @@ struct Group {
     /// The longest of them; longer values are not looked up.
     longest: usize,
     numbers: FxHashMap<Real, TestId>,
-    /// `> t`, and `>= t` before it.
-    above: BTreeMap<(Real, bool), TestId>,
-    /// `< t`, and `<= t` after it.
-    below: BTreeMap<(Real, bool), TestId>,
+    /// How many comparisons there are.
+    thresholds: usize,
 }
 
 impl Group {
@@ -93,7 +93,7 @@ impl Group {
     }
 
     fn compares(&self) -> bool {
-        !(self.numbers.is_empty() && self.above.is_empty() && self.below.is_empty())
+        self.thresholds > 0 || !self.numbers.is_empty()
     }
 }
 
@@ -112,6 +112,7 @@ pub struct ValueIndex {
     places: Vec<Place>,
     free_places: Vec<Ticket>,
     groups: Vec<Group>,
+    thresholds: Thresholds,
     named: FxHashMap<NameId, Subjects>,
     any: Subjects,
     text: Subjects,
@@ -123,7 +124,6 @@ pub struct Passing {
     tests: Vec<TestId>,
     /// By subject: the least and the largest number, and the document they are of.
     ranges: Vec<(u32, f64, f64)>,
-    touched: Vec<SubjectId>,
     document: u32,
 }
 
@@ -149,9 +149,11 @@ impl ValueIndex {
         self.places.len() - self.free_places.len()
     }
 
-    /// Lets somebody wait for a test that can be looked up; the ticket is for [`ValueIndex::leave`].
-    pub fn wait(&mut self, subject: Subject, test: &ValueTest, waiter: u32) -> Ticket {
-        let test = self.intern(subject, test);
+    /// Lets somebody wait for a test that can be looked up; the ticket is for [`ValueIndex::leave`]. Of the paths
+    /// that the waiter needs, one of them, a single one is a guard: see [`ValueIndex::passed`].
+    pub fn wait(&mut self, subject: Subject, test: &ValueTest, waiter: u32, paths: &[PathId]) -> Ticket {
+        let guard = if let [path] = paths { path.0 } else { thresholds::NONE };
+        let test = self.intern(subject, test, guard);
         let next = self.entries[test as usize].first;
         let place = Place { waiter, test, next, before: NONE };
         let ticket = put(&mut self.places, &mut self.free_places, place);
@@ -196,21 +198,21 @@ impl ValueIndex {
         *known
     }
 
-    fn intern(&mut self, subject: Subject, test: &ValueTest) -> TestId {
+    fn intern(&mut self, subject: Subject, test: &ValueTest, guard: Guard) -> TestId {
         let subject = self.subject(subject);
         let group = &mut self.groups[subject as usize];
         let known = match test {
-            ValueTest::Equals(text) => group.texts.get(text),
-            ValueTest::Number(Comparison::Equal, number) => group.numbers.get(number),
+            ValueTest::Equals(text) => group.texts.get(text).copied(),
+            ValueTest::Number(Comparison::Equal, number) => group.numbers.get(number).copied(),
             ValueTest::Number(comparison, number) => {
-                group.thresholds(*comparison).get(&key(*comparison, *number))
+                self.thresholds.get(guard, subject, (*comparison, *number))
             }
             _ => None,
         };
-        if let Some(&known) = known {
+        if let Some(known) = known {
             return known;
         }
-        let entry = Entry { subject, test: test.clone(), first: NONE };
+        let entry = Entry { subject, guard, test: test.clone(), first: NONE };
         let id = put(&mut self.entries, &mut self.free_entries, entry);
         match test {
             ValueTest::Equals(text) => {
@@ -219,7 +221,8 @@ impl ValueIndex {
             }
             ValueTest::Number(Comparison::Equal, number) => drop(group.numbers.insert(*number, id)),
             ValueTest::Number(comparison, number) => {
-                group.thresholds(*comparison).insert(key(*comparison, *number), id);
+                group.thresholds += 1;
+                self.thresholds.insert(guard, subject, (*comparison, *number), id);
             }
             _ => debug_assert!(false, "{test:?} cannot be looked up"),
         }
@@ -227,13 +230,14 @@ impl ValueIndex {
     }
 
     fn forget(&mut self, id: TestId) {
-        let Entry { subject, test, .. } = &self.entries[id as usize];
+        let Entry { subject, guard, test, .. } = &self.entries[id as usize];
         let group = &mut self.groups[*subject as usize];
         match test {
             ValueTest::Equals(text) => drop(group.texts.remove(text)),
             ValueTest::Number(Comparison::Equal, number) => drop(group.numbers.remove(number)),
             ValueTest::Number(comparison, number) => {
-                group.thresholds(*comparison).remove(&key(*comparison, *number));
+                group.thresholds -= 1;
+                self.thresholds.remove(*guard, *subject, (*comparison, *number));
             }
             _ => {}
         }
@@ -246,7 +250,6 @@ impl ValueIndex {
     /// Starts on a document.
     pub fn begin(&self, passing: &mut Passing) {
         passing.tests.clear();
-        passing.touched.clear();
         passing.document = passing.document.wrapping_add(1);
         if passing.document == 0 {
             passing.ranges.clear();
@@ -303,20 +306,19 @@ impl ValueIndex {
             *largest = largest.max(number.get());
         } else {
             (*document, *least, *largest) = (passing.document, number.get(), number.get());
-            passing.touched.push(subject);
         }
     }
 
-    /// Everybody who waits for a test that some value passed, each once.
-    pub fn passed(&self, passing: &mut Passing) -> impl Iterator<Item = u32> {
-        let Passing { tests, ranges, touched, .. } = passing;
-        for &subject in &*touched {
-            let group = &self.groups[subject as usize];
-            let (_, least, largest) = ranges[subject as usize];
-            if let (Some(least), Some(largest)) = (Real::new(least), Real::new(largest)) {
-                tests.extend(group.above.range(..(largest, true)).map(|(_, test)| test));
-                tests.extend(group.below.range((least, true)..).map(|(_, test)| test));
-            }
+    /// Everybody who waits for a test that some value passed, each once; but for those who wait for a comparison
+    /// under a guard that is not among the paths found.
+    pub fn passed(&self, paths: &[PathId], passing: &mut Passing) -> impl Iterator<Item = u32> {
+        let Passing { tests, ranges, document } = passing;
+        let range = |subject: SubjectId| {
+            let (seen, least, largest) = ranges[subject as usize];
+            if seen == *document { Real::new(least).zip(Real::new(largest)) } else { None }
+        };
+        for guard in paths.iter().map(|path| path.0).chain([thresholds::NONE]) {
+            self.thresholds.passed(guard, range, tests);
         }
         tests.sort_unstable();
         tests.dedup();
@@ -330,33 +332,16 @@ impl ValueIndex {
     /// Heap bytes held.
     pub fn memory_bytes(&self) -> usize {
         let texts: usize = self.entries.iter().map(|entry| 2 * entry.test.memory_bytes()).sum();
-        let tests = |group: &Group| {
-            group.texts.capacity() * 25
-                + group.numbers.capacity() * 17
-                + (group.above.len() + group.below.len()) * 32
-        };
+        let tests = |group: &Group| group.texts.capacity() * 25 + group.numbers.capacity() * 17;
         texts
             + self.groups.iter().map(tests).sum::<usize>()
             + self.groups.capacity() * size_of::<Group>()
+            + self.thresholds.memory_bytes()
             + self.named.capacity() * (size_of::<Subjects>() + 5)
             + self.entries.capacity() * size_of::<Entry>()
             + self.places.capacity() * size_of::<Place>()
             + (self.free_entries.capacity() + self.free_places.capacity()) * 4
     }
-}
-
-impl Group {
-    fn thresholds(&mut self, comparison: Comparison) -> &mut BTreeMap<(Real, bool), TestId> {
-        match comparison {
-            Comparison::Greater | Comparison::GreaterEqual => &mut self.above,
-            _ => &mut self.below,
-        }
-    }
-}
-
-/// Sorted so that what a number passes is all before, or all behind: `>= t` `> t`, and `< t` `<= t`.
-fn key(comparison: Comparison, number: Real) -> (Real, bool) {
-    (number, matches!(comparison, Comparison::Greater | Comparison::LessEqual))
 }
 
 fn put<T>(items: &mut Vec<T>, free: &mut Vec<u32>, item: T) -> u32 {
@@ -400,7 +385,7 @@ mod tests {
             index.attribute(NameId(1), NameId(3), "1", passing);
             index.attribute(NameId(4), NameId(2), "1", passing);
         }
-        let mut passed: Vec<_> = index.passed(passing).collect();
+        let mut passed: Vec<_> = index.passed(&[], passing).collect();
         passed.sort_unstable();
         passed
     }
@@ -409,7 +394,8 @@ mod tests {
     fn what_passes_is_found_and_nothing_else() {
         let tests = tests();
         let mut index = ValueIndex::default();
-        let tickets: Vec<_> = (0..).zip(&tests).map(|(at, test)| index.wait(SUBJECT, test, at)).collect();
+        let tickets: Vec<_> =
+            (0..).zip(&tests).map(|(at, test)| index.wait(SUBJECT, test, at, &[])).collect();
         let mut passing = Passing::default();
         let values = ["", "1", " 1 ", "-0", "0", "x", "NaN", "1e400", "-1e400", "1.5", "-7", "2"];
         for first in values {
@@ -441,11 +427,33 @@ mod tests {
     fn many_may_wait_for_one_test_and_leave_in_any_order() {
         let mut index = ValueIndex::default();
         let test = ValueTest::Equals("x".into());
-        let tickets: Vec<_> = (0..4).map(|waiter| index.wait(SUBJECT, &test, waiter)).collect();
+        let tickets: Vec<_> = (0..4).map(|waiter| index.wait(SUBJECT, &test, waiter, &[])).collect();
         let mut passing = Passing::default();
         for (gone, left) in [(1, vec![0, 2, 3]), (3, vec![0, 2]), (0, vec![2]), (2, vec![])] {
             index.leave(tickets[gone]);
             assert_eq!(passed(&index, &mut passing, &["x"]), left);
         }
+    }
+
+    #[test]
+    fn a_comparison_is_left_out_when_its_guard_is_not_found() {
+        let mut index = ValueIndex::default();
+        let test = tests().into_iter().find(|test| matches!(test, ValueTest::Number(Comparison::Greater, _)));
+        let test = test.expect("there is one");
+        let guards = [vec![PathId(5)], vec![PathId(6)], vec![PathId(5), PathId(6)], vec![]];
+        let tickets: Vec<_> =
+            (0..).zip(&guards).map(|(at, paths)| index.wait(SUBJECT, &test, at, paths)).collect();
+        let mut passing = Passing::default();
+        for (paths, expected) in
+            [(&[][..], vec![2, 3]), (&[PathId(5)], vec![0, 2, 3]), (&[PathId(7)], vec![2, 3])]
+        {
+            index.begin(&mut passing);
+            index.attribute(NameId(1), NameId(2), "7", &mut passing);
+            let mut passed: Vec<_> = index.passed(paths, &mut passing).collect();
+            passed.sort_unstable();
+            assert_eq!(passed, expected, "{paths:?}");
+        }
+        tickets.iter().for_each(|&ticket| index.leave(ticket));
+        assert!(index.is_empty() && index.thresholds.memory_bytes() < 1_000);
     }
 }

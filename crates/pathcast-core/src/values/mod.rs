@@ -6,6 +6,7 @@
 mod index;
 pub mod number;
 mod test;
+mod thresholds;
 
 pub use index::{Holder, Passing, Selectivity, Subject, Ticket, ValueIndex};
 pub use test::{Real, ValueTest, compare};

@@ -72,7 +72,7 @@ pub struct Work {
 impl Work {
     /// Whether the shared automaton would have been faster: a built transition costs about three of its steps.
     pub fn does_not_pay(self) -> bool {
-        self.tags >= 256 && 3 * self.missed > self.tags
+        self.tags >= 64 && 3 * self.missed > self.tags
     }
 }
 
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn whether_a_cache_pays_is_a_table() {
         for (tags, missed, expected) in
-            [(0, 0, false), (255, 255, false), (256, 256, true), (3_000, 1_000, false), (3_000, 1_001, true)]
+            [(0, 0, false), (63, 63, false), (64, 64, true), (3_000, 1_000, false), (3_000, 1_001, true)]
         {
             assert_eq!(Work { tags, missed }.does_not_pay(), expected, "{missed} of {tags}");
         }
