@@ -20,17 +20,18 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from uuid import uuid4
 
 import pathcast
 from pathcast.errors import IndexFormatError
 from pathcast.index import Index
 from pathcast.limits import Limits
+from pathcast.schema import CompiledSchema
 
 __all__ = ["Manifest", "Settings", "Shard", "checksum", "remove_unused", "replace_file"]
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST = "manifest.json"
 _AGAIN = "compile the subscriptions again with compile_subscriptions()"
 
@@ -43,6 +44,9 @@ class Settings:
     namespaces: Mapping[str, str] | None = None
     ignore_namespaces: bool = False
     limits: Limits = field(default_factory=Limits)
+    schema: str | None = None
+    """A `CompiledSchema` as text; subscriptions are then pruned by it."""
+    impossible: Literal["error", "ignore"] = "ignore"
 
     def index(self, engine: str = "auto") -> Index:
         """An empty index."""
@@ -52,6 +56,9 @@ class Settings:
             ordered=self.ordered,
             namespaces=self.namespaces,
             ignore_namespaces=self.ignore_namespaces,
+            schema=CompiledSchema(self.schema) if self.schema else None,
+            prune=self.schema is not None,
+            impossible=self.impossible,
         )
 
 
@@ -164,6 +171,8 @@ def _manifest(contents: dict[str, Any]) -> Manifest:
             namespaces=settings["namespaces"],
             ignore_namespaces=settings["ignore_namespaces"],
             limits=Limits(**settings["limits"]),
+            schema=settings.get("schema"),
+            impossible=settings.get("impossible", "ignore"),
         ),
         id_type=contents["id_type"],
         subscriber_type=contents["subscriber_type"],
