@@ -19,6 +19,7 @@ from random import Random
 
 import pathcast
 from pathcast import reference
+from tests.engines import ENGINES, index_with
 from tests.property.generate import Batch, Document, Subscription, draw_batch
 
 DOCUMENTS = 5
@@ -106,7 +107,7 @@ def disagreements(
 
 def _index(batch: Batch, engine: str) -> pathcast.Index:
     namespaces = {"": batch.default} if batch.default else None
-    return pathcast.Index(engine=engine, namespaces=namespaces, ignore_namespaces=batch.ignore_namespaces)
+    return index_with(engine, namespaces=namespaces, ignore_namespaces=batch.ignore_namespaces)
 
 
 def _add(index: pathcast.Index, number: int, subscription: Subscription) -> None:
@@ -157,7 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", type=int, help="the number of one set to run again")
     parser.add_argument("--stop-after", type=int, default=20, help="stop after so many disagreements")
     options = parser.parse_args(arguments)
-    engines = tuple(options.engine or pathcast.engines())
+    engines = tuple(options.engine or ENGINES)
     sets = range(-(-options.pairs // (DOCUMENTS * SUBSCRIPTIONS)))
     chunks = [list(sets[start : start + 20]) for start in range(0, len(sets), 20)]
     if options.only is not None:

@@ -26,6 +26,7 @@ from hypothesis.stateful import (
 
 import pathcast
 from pathcast import reference
+from tests.engines import ENGINES, index_with
 from tests.property.generate import Subscription, draw_document
 from tests.property.strategies import subscriptions
 
@@ -48,7 +49,7 @@ class Lifecycle(RuleBasedStateMachine):
 
     @initialize()
     def start(self) -> None:
-        self.index = pathcast.Index(engine=self.engine)
+        self.index = index_with(self.engine)
         self.model: dict[int | str, Subscription] = {}
 
     @rule(id=IDS, subscription=ANY)
@@ -113,7 +114,7 @@ class Lifecycle(RuleBasedStateMachine):
 
     def rebuilt(self) -> pathcast.Index:
         """A fresh index with the same subscriptions."""
-        index = pathcast.Index(engine=self.engine)
+        index = index_with(self.engine)
         for id, subscription in self.model.items():
             index.add(id, subscription.xpath, ordered=subscription.ordered)
         return index
@@ -128,7 +129,7 @@ class Lifecycle(RuleBasedStateMachine):
             assert "never" not in self.index
 
 
-@pytest.mark.parametrize("engine", pathcast.engines())
+@pytest.mark.parametrize("engine", ENGINES)
 def test_any_order_equals_a_fresh_build(engine: str) -> None:
     machine = type("Lifecycle", (Lifecycle,), {"engine": engine})
     run_state_machine_as_test(

@@ -222,6 +222,8 @@ def test_a_schema_prunes_and_its_breakers_are_dead_letters(spark: SparkSession, 
         for form in (compiled, Compiled.open(tmp_path / str(shards))):
             matches, dead = match(documents, form)
             found = sorted((row.doc_id, row.subscription_id) for row in matches.collect())
+            by_pma = match(documents, form, engine="pma")[0].collect()
+            assert found == sorted((row.doc_id, row.subscription_id) for row in by_pma)
             assert found == [(0, "any"), (0, "deep"), (1, "odd")]
             assert found == sorted((at, str(id)) for at in (0, 1) for id in index.match(cells[at]))
             assert sorted((row.doc_id, row.kind) for row in dead.collect()) == [

@@ -12,10 +12,11 @@ mod schema;
 mod subscriptions;
 mod yardstick;
 
-/// The names of the engines.
+/// The names of the engines; other ways to run one of them only if asked for.
 #[pyfunction]
-fn engines() -> Vec<&'static str> {
-    EngineName::ALL.iter().map(|name| name.as_str()).collect()
+#[pyo3(signature = (variants=false))]
+fn engines(variants: bool) -> Vec<&'static str> {
+    EngineName::ALL.iter().filter(|name| variants || !name.is_variant()).map(|name| name.as_str()).collect()
 }
 
 /// The compiled core of Pathcast.

@@ -24,16 +24,26 @@ from typing import Any, Literal
 from uuid import uuid4
 
 import pathcast
-from pathcast.errors import IndexFormatError
-from pathcast.index import Index
+from pathcast.errors import IndexFormatError, SchemaError
+from pathcast.index import Index, engines, needs_schema
 from pathcast.limits import Limits
 from pathcast.schema import CompiledSchema
 
-__all__ = ["Manifest", "Settings", "Shard", "checksum", "remove_unused", "replace_file"]
+__all__ = ["Manifest", "Settings", "Shard", "check_engine", "checksum", "remove_unused", "replace_file"]
 
 FORMAT = 2
 MANIFEST = "manifest.json"
 _AGAIN = "compile the subscriptions again with compile_subscriptions()"
+
+
+def check_engine(engine: str, settings: Settings | None = None) -> None:
+    """Raises when there is no such engine, or it needs a schema and there is none."""
+    if engine not in engines(variants=True):
+        raise ValueError(f"there is no engine {engine!r}; there are {', '.join(engines())}")
+    if settings and settings.schema is None and needs_schema(engine):
+        raise SchemaError(
+            f"the engine {engine!r} needs a schema to prune wildcards: compile_subscriptions(..., schema=)"
+        )
 
 
 @dataclass(frozen=True)

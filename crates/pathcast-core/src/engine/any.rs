@@ -4,6 +4,7 @@
 //! is made.
 
 use super::lazy_dfa::LazyDfa;
+use super::pma::{Output, Pma};
 use super::yfilter::YFilter;
 use super::{CacheStats, Engine, PathId};
 use crate::pattern::LinearPath;
@@ -116,6 +117,11 @@ macro_rules! engines {
 }
 
 impl EngineName {
+    /// Whether it is another way to run the engine before it in the table: it can be asked for, and is not listed.
+    pub fn is_variant(self) -> bool {
+        matches!(self, Self::PmaUpdating)
+    }
+
     /// The engine of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|each| each.as_str() == name)
@@ -136,4 +142,8 @@ engines! {
     YFilter, "yfilter", YFilter, YFilter::default();
     /// The automaton made deterministic on demand.
     LazyDfa, "lazy-dfa", LazyDfa, LazyDfa::default();
+    /// The pattern-matching automaton of keywords.
+    Pma, "pma", Pma, Pma::new(Output::Scanned);
+    /// The same with output sets that change along.
+    PmaUpdating, "pma-updating", Pma, Pma::new(Output::Updated);
 }

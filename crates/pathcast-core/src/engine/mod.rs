@@ -7,6 +7,7 @@
 mod any;
 mod found;
 pub mod lazy_dfa;
+pub mod pma;
 pub mod yfilter;
 
 pub use any::{AnyEngine, AnyRun, EngineName, Visitor};
