@@ -156,7 +156,7 @@ impl Index {
                     out.push(0);
                     out.extend(self.paths.key(*path));
                 }
-                Expression::Twig { condition, .. } => {
+                Expression::Twig { condition, .. } | Expression::Taken { condition, .. } => {
                     out.push(1);
                     encode_condition(&self.arena.expand(*condition), out);
                 }

@@ -118,6 +118,8 @@ enum Expression {
     AnyOf(Box<[PathId]>),
     /// Decided on a tree, when one of these paths was found; without any, on every document.
     Twig { condition: ConditionId, necessary: Necessary, triggers: Box<[PathId]>, text: bool },
+    /// Decided by the engine as a whole.
+    Taken { condition: ConditionId, path: PathId },
 }
 
 /// Counts and sizes of an index.
@@ -155,7 +157,9 @@ pub struct Index {
     alternatives: FxHashMap<Box<[PathId]>, ExpressionId>,
     /// Twigs that any document may satisfy.
     always: FxHashSet<ExpressionId>,
-    /// Twigs that look at text, comments or instructions.
+    /// Twigs that the engine decides.
+    taken: usize,
+    /// Other twigs that look at text, comments or instructions.
     text_twigs: usize,
     /// Counts changes of expressions, so that remembered answers are not outlived.
     changes: u64,
@@ -180,6 +184,7 @@ impl Index {
             twigs: FxHashMap::default(),
             alternatives: FxHashMap::default(),
             always: FxHashSet::default(),
+            taken: 0,
             text_twigs: 0,
             changes: 0,
             roster: Arc::default(),
@@ -417,6 +422,13 @@ impl Index {
     }
 
     fn place_twig(&mut self, condition: &Condition, shared: ConditionId) -> ExpressionId {
+        let fresh = self.place(Expression::Free);
+        self.twigs.insert(shared, fresh);
+        if let Some(path) = self.paths.take(condition, fresh, &mut self.engine) {
+            self.taken += 1;
+            self.expressions[fresh as usize] = Expression::Taken { condition: shared, path };
+            return fresh;
+        }
         let (triggers, always) = match trigger(condition) {
             Trigger::Always => (Vec::new(), true),
             Trigger::AnyOf(paths) => {
@@ -426,7 +438,6 @@ impl Index {
         };
         let text = condition.looks_at_text();
         let necessary = self.arena.intern_necessary(condition);
-        let fresh = self.place(Expression::Free);
         for &path in &triggers {
             self.paths.wait(path, fresh);
         }
@@ -436,7 +447,6 @@ impl Index {
         self.text_twigs += usize::from(text);
         self.expressions[fresh as usize] =
             Expression::Twig { condition: shared, necessary, triggers: triggers.into(), text };
-        self.twigs.insert(shared, fresh);
         fresh
     }
 
@@ -469,6 +479,12 @@ impl Index {
                 for &path in &paths {
                     self.paths.release_waiting(path, id, &mut self.engine);
                 }
+            }
+            Expression::Taken { condition, path } => {
+                self.paths.release_taken(path, &mut self.engine);
+                self.taken -= 1;
+                self.twigs.remove(&condition);
+                self.arena.release(condition);
             }
             Expression::Twig { condition, necessary, triggers, text } => {
                 self.arena.release_necessary(&necessary);
