@@ -97,10 +97,10 @@ KEYS: dict[str, tuple[str, ...]] = {
 """Primary keys, and so the tables that stay."""
 
 INDEXES: dict[str, tuple[tuple[str, ...], ...]] = {
-    "Frame": (("high_node", "low_node"),),
-    "XPathFrame": (("level", "low_id"), ("low_id",), ("frame",)),
+    "Frame": (("low_node",),),
+    "XPathFrame": (("level", "low_id"), ("frame",)),
     "XPathPred": (("level",), ("predicate",)),
-    "Predicate": (("name", "node"),),
+    "Predicate": (("text_value",), ("number_value",)),
     "Subscriber": (("pattern",),),
     "XMLFrame": (("node",), ("depth",)),
 }
