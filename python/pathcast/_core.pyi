@@ -2,7 +2,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, SupportsIndex, final, overload
 
-from pathcast.errors import DocumentError
+from pathcast.errors import DocumentError, XPathError
 from pathcast.limits import Limits
 from pathcast.types import ArrowArray, ArrowStream, Document, Id, Subscription
 
@@ -14,8 +14,11 @@ __all__ = [
     "__version__",
     "bare_elements",
     "canonical",
+    "compile",
+    "encode_ids",
     "engines",
     "explain",
+    "shred",
     "strict_elements",
 ]
 
@@ -33,6 +36,25 @@ def explain(
     ignore_namespaces: bool,
     ordered: bool,
 ) -> tuple[bool, list[tuple[str, bool, list[tuple[str, int, list[str]]]]]]: ...
+
+def compile(
+    subscriptions: Iterable[Subscription] | ArrowStream,
+    limits: Limits,
+    ordered: bool,
+    namespaces: Mapping[str, str] | None,
+    ignore_namespaces: bool,
+    key: tuple[int, int],
+    levels: int,
+    alternatives: int,
+) -> tuple[dict[str, Any], list[tuple[int, Id, XPathError]]]: ...
+def shred(
+    documents: Iterable[Document] | ArrowArray | ArrowStream,
+    limits: Limits,
+    ignore_namespaces: bool,
+    text_bytes: int,
+    most_rows: int,
+) -> tuple[dict[str, Any], list[tuple[int, DocumentError]]]: ...
+def encode_ids(ids: list[Id]) -> list[str]: ...
 
 @final
 class Graph:

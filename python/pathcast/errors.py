@@ -125,6 +125,10 @@ class IndexFormatError(PathcastError, ValueError):
     """A saved index that is damaged, or was written by a newer version."""
 
 
+class DatabaseError(PathcastError):
+    """A database that cannot be reached, was lost, or refuses; nothing was changed, and the call can be made again."""
+
+
 class SubscriptionErrors(XPathError):  # noqa: N818 - it holds several
     """Several subscriptions given at once, some of them refused; none was added.
 
