@@ -67,6 +67,32 @@ class XPathError(PathcastError, ValueError):
         return f"column {self.column} of {shown!r}: {printable(self.message)}"
 
 
+class AdvertisementError(PathcastError, ValueError):
+    """A text that is no advertisement; ``column`` counts characters from 1."""
+
+    def __init__(self, message: str, text: str, column: int) -> None:
+        super().__init__(message, text, column)
+
+    @property
+    def message(self) -> str:
+        """What is wrong, without the position."""
+        return cast(str, self.args[0])
+
+    @property
+    def text(self) -> str:
+        """The text as it was given."""
+        return cast(str, self.args[1])
+
+    @property
+    def column(self) -> int:
+        """Where in the text, in characters from 1."""
+        return cast(int, self.args[2])
+
+    def __str__(self) -> str:
+        shown = self.text if len(self.text) <= _SHOWN else self.text[: _SHOWN - 1] + "…"
+        return f"column {self.column} of {shown!r}: {printable(self.message)}"
+
+
 class DocumentError(PathcastError, ValueError):
     """A document that was refused: nothing of it was matched. Line 0 says that there is no position."""
 

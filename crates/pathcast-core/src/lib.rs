@@ -4,9 +4,11 @@
 //! share, [`index`] keeps the distinct expressions and their subscribers. A document goes through the strict
 //! [`reader`]; an [`engine`] finds the linear paths it holds, and [`twig`] decides what linear paths cannot. Where all
 //! documents follow one DTD, [`schema`] tells expressions that never match and prunes the others. For matching inside a
-//! database, [`relational`] turns both sides into rows.
+//! database, [`relational`] turns both sides into rows. [`cover`] tells which expression contains which, for a network
+//! of brokers.
 #![forbid(unsafe_code)]
 
+pub mod cover;
 pub mod engine;
 pub mod explain;
 mod hashing;

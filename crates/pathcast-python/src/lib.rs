@@ -3,6 +3,7 @@
 use pathcast_core::engine::EngineName;
 use pyo3::prelude::*;
 
+mod cover;
 mod documents;
 mod errors;
 mod explain;
@@ -32,6 +33,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(relational::compile, module)?)?;
     module.add_function(wrap_pyfunction!(relational::shred, module)?)?;
     module.add_function(wrap_pyfunction!(relational::encode_ids, module)?)?;
+    module.add_class::<cover::Cover>()?;
     module.add_class::<schema::Graph>()?;
     module.add_class::<index::Index>()?;
     module.add_class::<matches::Matches>()?;
