@@ -15,7 +15,7 @@ from pathcast.limits import Limits
 from pathcast.types import ArrowArray, ArrowStream, Document, Id, Namespaces, Subscription
 
 if TYPE_CHECKING:
-    from pathcast.schema import Pruning, Schema
+    from pathcast.schema import CompiledSchema, Pruning, Schema
 
 __all__ = ["Index", "MatchBatch", "Matches", "engines", "matches"]
 
@@ -50,7 +50,7 @@ class Index:
         namespaces: Namespaces | None = None,
         ignore_namespaces: bool = False,
         cache_bytes: int = 64 << 20,
-        schema: Schema | None = None,
+        schema: Schema | CompiledSchema | None = None,
         prune: bool | Pruning | None = None,
         validate: bool | None = None,
         impossible: Literal["warn", "error", "ignore"] = "warn",

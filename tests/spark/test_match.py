@@ -251,3 +251,9 @@ list(function(iter([])))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert "ImportError: this Spark worker cannot import pathcast. Install it where" in done.stderr
+
+
+def test_every_way_gives_the_same_answers(spark: SparkSession, tmp_path: Path) -> None:
+    from tests.spark.agreement import compare
+
+    assert compare(spark, tmp_path, documents=400, subscriptions=60, seed=3) == 0

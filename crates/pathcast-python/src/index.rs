@@ -306,7 +306,7 @@ impl Index {
 }
 
 /// The answer for a null in a column of documents.
-fn missing() -> DocumentError {
+pub(crate) fn missing() -> DocumentError {
     let reason = "there is no document (null)".to_owned();
     DocumentError { kind: DocumentErrorKind::Malformed, reason, line: 0, column: 0 }
 }

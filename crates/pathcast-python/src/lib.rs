@@ -3,11 +3,13 @@
 use pathcast_core::engine::EngineName;
 use pyo3::prelude::*;
 
+mod cover;
 mod documents;
 mod errors;
 mod explain;
 mod index;
 mod matches;
+mod relational;
 mod schema;
 mod subscriptions;
 mod yardstick;
@@ -28,6 +30,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(explain::canonical, module)?)?;
     module.add_function(wrap_pyfunction!(yardstick::bare_elements, module)?)?;
     module.add_function(wrap_pyfunction!(yardstick::strict_elements, module)?)?;
+    module.add_function(wrap_pyfunction!(relational::compile, module)?)?;
+    module.add_function(wrap_pyfunction!(relational::shred, module)?)?;
+    module.add_function(wrap_pyfunction!(relational::encode_ids, module)?)?;
+    module.add_class::<cover::Cover>()?;
     module.add_class::<schema::Graph>()?;
     module.add_class::<index::Index>()?;
     module.add_class::<matches::Matches>()?;

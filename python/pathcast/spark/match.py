@@ -156,6 +156,7 @@ class _Plan:
     def run(self, want: Want, compiled: Compiled, ship: bool | None) -> DataFrame:
         """The tasks of all shards; dead letters come from the first one only."""
         spark = self._documents.sparkSession
+        check_engine(self._engine, compiled.manifest.settings)
         bound_batches(spark, self._batch_bytes)
         if want == "dead":
             return self._mapped(want, compiled, None)

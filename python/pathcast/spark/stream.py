@@ -129,7 +129,9 @@ def stream(
     spark = documents.sparkSession
     folder = os.fspath(subscriptions)
     if not type(spark).__module__.startswith("pyspark.sql.connect"):
-        folder = str(Compiled.open(subscriptions).path)  # better now than in the first batch
+        compiled = Compiled.open(subscriptions)  # better now than in the first batch
+        check_engine(engine, compiled.manifest.settings)
+        folder = str(compiled.path)
     runner = _Runner(folder, str(state / "pathcast"), sink, mode, engine, on_batch, batch_bytes, ship)
     chosen = documents.select(F.col(_quoted(id)).alias("doc_id"), F.col(_quoted(document)).alias("xml"))
     writer = chosen.writeStream.option("checkpointLocation", str(state)).foreachBatch(runner)

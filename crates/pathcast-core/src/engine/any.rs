@@ -6,9 +6,10 @@
 use super::auto::{Auto, Choice, Profile};
 use super::lazy_dfa::LazyDfa;
 use super::pma::{Output, Pma};
+use super::xtrie::XTrie;
 use super::yfilter::YFilter;
 use super::{CacheStats, Engine, PathId};
-use crate::pattern::LinearPath;
+use crate::pattern::{Condition, LinearPath};
 
 /// Makes the enumerations of names, engines and runs, and the calls that go to whichever engine it is.
 macro_rules! engines {
@@ -108,6 +109,20 @@ macro_rules! engines {
                 }
             }
 
+            /// See [`Engine::insert_tree`].
+            pub fn insert_tree(&mut self, condition: &Condition, id: PathId) -> bool {
+                match self {
+                    $(Self::$variant(engine) => engine.insert_tree(condition, id),)*
+                }
+            }
+
+            /// See [`Engine::remove_tree`].
+            pub fn remove_tree(&mut self, id: PathId) {
+                match self {
+                    $(Self::$variant(engine) => engine.remove_tree(id),)*
+                }
+            }
+
             /// See [`Engine::memory_bytes`].
             pub fn memory_bytes(&self) -> usize {
                 match self {
@@ -158,4 +173,8 @@ engines! {
     Pma, "pma", Pma, Pma::new(Output::Scanned);
     /// The same with output sets that change along.
     PmaUpdating, "pma-updating", Pma, Pma::new(Output::Updated);
+    /// Substrings in a trie, tree patterns as they are met.
+    XTrie, "xtrie", XTrie, XTrie::default();
+    /// The same from the leaves up.
+    XTrieLazy, "xtrie-lazy", XTrie, XTrie::lazy();
 }

@@ -1,14 +1,16 @@
 //! Engines find which of many linear paths a document holds.
 //!
-//! Every engine sees the same [`LinearPath`]s and reports the numbers of those it finds; what is not linear is decided
-//! by [`crate::twig`] on top of any of them. An engine is shared and immutable while documents run; what a run changes
-//! is in its [`Engine::Run`], one for each thread.
+//! Every engine sees the same [`LinearPath`]s and reports the numbers of those it finds. What is not linear is offered
+//! to it as a whole; an engine that does not take it leaves it to [`crate::twig`], which decides it on top of any of
+//! them. An engine is shared and immutable while documents run; what a run changes is in its [`Engine::Run`], one for
+//! each thread.
 
 mod any;
 pub mod auto;
 mod found;
 pub mod lazy_dfa;
 pub mod pma;
+pub mod xtrie;
 pub mod yfilter;
 
 pub use any::{AnyEngine, AnyRun, EngineName, Visitor};
@@ -17,7 +19,8 @@ pub use found::Found;
 use auto::{Choice, Profile};
 
 use crate::names::Resolved;
-use crate::pattern::LinearPath;
+use crate::pattern::{Condition, LinearPath};
+use crate::reader::StartTag;
 
 /// The number of a distinct linear path, given by the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,14 +42,45 @@ pub trait Engine {
     /// Takes out a path that was added under this number.
     fn remove(&mut self, path: &LinearPath, id: PathId);
 
+    /// Offers a condition on the document node that is no linear path. An engine that takes it reports the number for
+    /// every document that satisfies it.
+    fn insert_tree(&mut self, _condition: &Condition, _id: PathId) -> bool {
+        false
+    }
+
+    /// Takes out a condition that was taken under this number.
+    fn remove_tree(&mut self, _id: PathId) {}
+
     /// Starts a document.
     fn begin(&self, run: &mut Self::Run);
 
     /// A start tag: the element's name and its attributes' names.
     fn start(&self, run: &mut Self::Run, element: Resolved, attributes: &[Resolved], found: &mut Found);
 
+    /// A start tag with its attributes' values, for engines that test them. The names are resolved if
+    /// [`Engine::wants_attributes`] says so.
+    #[inline]
+    fn start_tag(
+        &self,
+        run: &mut Self::Run,
+        element: Resolved,
+        attributes: &[Resolved],
+        _tag: &StartTag<'_>,
+        found: &mut Found,
+    ) {
+        self.start(run, element, attributes, found);
+    }
+
     /// An end tag.
     fn end(&self, run: &mut Self::Run);
+
+    /// A piece of text; pieces with no other event between them are one text node.
+    #[inline]
+    fn text(&self, _run: &mut Self::Run, _piece: &str) {}
+
+    /// A comment or a processing instruction, which separates text nodes.
+    #[inline]
+    fn aside(&self, _run: &mut Self::Run) {}
 
     /// Numbers that tell, once the document is read, all that was found: equal numbers, equal paths. `None` when the
     /// engine has no such numbers for this document.
@@ -74,6 +108,11 @@ pub trait Engine {
 
     /// Whether `start` looks at attributes at all.
     fn wants_attributes(&self) -> bool;
+
+    /// Whether it must be told of text, comments and instructions.
+    fn wants_text(&self) -> bool {
+        false
+    }
 
     /// Heap bytes held by the shared part.
     fn memory_bytes(&self) -> usize;

@@ -156,6 +156,10 @@ impl Index {
                     out.push(0);
                     out.extend(self.paths.key(*path));
                 }
+                Expression::Taken { condition, .. } => {
+                    out.push(1);
+                    encode_condition(&self.arena.expand(*condition), out);
+                }
                 Expression::Twig(twig) => {
                     out.push(1);
                     encode_condition(&self.arena.expand(twig.condition), out);

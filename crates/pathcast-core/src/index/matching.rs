@@ -112,7 +112,7 @@ impl Visitor for OneDocument<'_, '_> {
         let xml = index.namespace_of(XML);
         scratch.names.uris.clear();
         scratch.names.uris.extend([NamespaceId::NONE, xml]);
-        let with_tree = !index.twigs.is_empty();
+        let with_tree = index.twigs.len() > index.taken;
         if with_tree {
             scratch.tree.begin(index.names.len());
         }
@@ -129,7 +129,7 @@ impl Visitor for OneDocument<'_, '_> {
             names: &mut scratch.names,
             tree: with_tree.then_some(&mut scratch.tree),
             attributes: engine.wants_attributes(),
-            text: index.text_twigs > 0 || graph.is_some(),
+            text: index.text_twigs > 0 || engine.wants_text() || graph.is_some(),
         };
         document.read(reader, &mut sink)?;
         if let Some(fault) = scratch.guard.fault() {
@@ -334,7 +334,7 @@ impl<E: Engine> Sink for Matcher<'_, E> {
         if self.attributes {
             self.names.resolve_attributes(names, tag);
         }
-        self.engine.start(self.run, element, &self.names.attributes, self.found);
+        self.engine.start_tag(self.run, element, &self.names.attributes, tag, self.found);
         if let Some(tree) = &mut self.tree {
             tree.start(tag, element, &self.names.uris, names);
         }
@@ -358,18 +358,21 @@ impl<E: Engine> Sink for Matcher<'_, E> {
         if let Some((graph, guard)) = &mut self.guard {
             guard.text(graph, text);
         }
+        self.engine.text(self.run, text);
         if let Some(tree) = &mut self.tree {
             tree.text(text);
         }
     }
 
     fn comment(&mut self, text: &str) {
+        self.engine.aside(self.run);
         if let Some(tree) = &mut self.tree {
             tree.comment(text);
         }
     }
 
     fn instruction(&mut self, target: &str, data: &str) {
+        self.engine.aside(self.run);
         if let Some(tree) = &mut self.tree {
             tree.instruction(target, data);
         }

@@ -122,6 +122,8 @@ enum Expression {
     AnyOf(Box<[PathId]>),
     /// Decided on a tree.
     Twig(Box<Twig>),
+    /// Decided by the engine as a whole.
+    Taken { condition: ConditionId, path: PathId },
 }
 
 /// Counts and sizes of an index.
@@ -168,7 +170,9 @@ pub struct Index {
     values: ValueIndex,
     /// Those of them that need no path.
     unguarded: usize,
-    /// Twigs that look at text, comments or instructions.
+    /// Twigs that the engine decides.
+    taken: usize,
+    /// Other twigs that look at text, comments or instructions.
     text_twigs: usize,
     /// Counts changes of expressions, so that remembered answers are not outlived.
     changes: u64,
@@ -195,6 +199,7 @@ impl Index {
             always: FxHashSet::default(),
             values: ValueIndex::default(),
             unguarded: 0,
+            taken: 0,
             text_twigs: 0,
             changes: 0,
             roster: Arc::default(),
@@ -462,6 +467,12 @@ impl Index {
                 }
             }
             Expression::Twig(twig) => self.release_twig(id, twig),
+            Expression::Taken { condition, path } => {
+                self.paths.release_taken(path, &mut self.engine);
+                self.taken -= 1;
+                self.twigs.remove(&condition);
+                self.arena.release(condition);
+            }
         }
         self.free.push(id);
     }

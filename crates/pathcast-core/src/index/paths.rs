@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use super::roster::ExpressionId;
 use crate::engine::{AnyEngine, PathId};
 use crate::hashing::hash;
-use crate::pattern::LinearPath;
+use crate::pattern::{Condition, LinearPath};
 
 const NONE: ExpressionId = ExpressionId::MAX;
 
@@ -104,6 +104,33 @@ impl Paths {
             engine.insert(&path, PathId(id));
         }
         PathId(id)
+    }
+
+    /// A number for a condition that the engine takes as a whole, for the expression that it is.
+    pub(super) fn take(
+        &mut self,
+        condition: &Condition,
+        expression: ExpressionId,
+        engine: &mut AnyEngine,
+    ) -> Option<PathId> {
+        let id = self.free.last().copied().unwrap_or(self.entries.len() as u32);
+        if !engine.insert_tree(condition, PathId(id)) {
+            return None;
+        }
+        let entry = Entry { key: Box::default(), expression, users: 1 };
+        if self.free.pop().is_some() {
+            self.entries[id as usize] = entry;
+        } else {
+            self.entries.push(entry);
+        }
+        Some(PathId(id))
+    }
+
+    /// The expression that the engine took as a whole is gone.
+    pub(super) fn release_taken(&mut self, path: PathId, engine: &mut AnyEngine) {
+        self.entries[path.0 as usize].expression = NONE;
+        self.free.push(path.0);
+        engine.remove_tree(path);
     }
 
     /// One user less of a path that has others.

@@ -3,8 +3,8 @@
 //! A twig waits for a linear path that it cannot do without. If it also cannot do without a value that can be looked
 //! up, it waits for that value, and the path only guards it: most documents have the path, few the value.
 
-use super::Index;
 use super::roster::ExpressionId;
+use super::{Expression, Index};
 use crate::engine::PathId;
 use crate::pattern::{Condition, LinearPath, Trigger, trigger};
 use crate::twig::{ConditionId, Necessary, access};
@@ -30,6 +30,13 @@ impl Twig {
 
 impl Index {
     pub(super) fn place_twig(&mut self, condition: &Condition, shared: ConditionId) -> ExpressionId {
+        let fresh = self.place(Expression::Free);
+        self.twigs.insert(shared, fresh);
+        if let Some(path) = self.paths.take(condition, fresh, &mut self.engine) {
+            self.taken += 1;
+            self.expressions[fresh as usize] = Expression::Taken { condition: shared, path };
+            return fresh;
+        }
         let (triggers, always) = match trigger(condition) {
             Trigger::Always => (Vec::new(), true),
             Trigger::AnyOf(paths) => {
@@ -39,7 +46,6 @@ impl Index {
         };
         let text = condition.looks_at_text();
         let necessary = self.arena.intern_necessary(condition);
-        let fresh = self.place(super::Expression::Free);
         // Without any way to satisfy it there is nothing to wait for.
         let wanted = access(condition).filter(|_| always || !triggers.is_empty());
         let ticket = wanted.map(|(subject, test)| self.values.wait(subject, test, fresh, &triggers));
@@ -57,8 +63,7 @@ impl Index {
         }
         self.text_twigs += usize::from(text);
         let twig = Twig { condition: shared, necessary, triggers: triggers.into(), text, ticket };
-        self.expressions[fresh as usize] = super::Expression::Twig(Box::new(twig));
-        self.twigs.insert(shared, fresh);
+        self.expressions[fresh as usize] = Expression::Twig(Box::new(twig));
         fresh
     }
 
