@@ -4,9 +4,10 @@
 //! is made.
 
 use super::lazy_dfa::LazyDfa;
+use super::predicate::{Organisation, Predicates};
 use super::yfilter::YFilter;
-use super::{CacheStats, Engine, PathId};
-use crate::pattern::LinearPath;
+use super::{AttributeFilters, CacheStats, Engine, PathId};
+use crate::pattern::{FilteredPath, LinearPath};
 
 /// Makes the enumerations of names, engines and runs, and the calls that go to whichever engine it is.
 macro_rules! engines {
@@ -97,6 +98,34 @@ macro_rules! engines {
                 }
             }
 
+            /// See [`Engine::takes_filters`].
+            pub fn takes_filters(&self) -> bool {
+                match self {
+                    $(Self::$variant(engine) => engine.takes_filters(),)*
+                }
+            }
+
+            /// See [`Engine::set_attribute_filters`].
+            pub fn set_attribute_filters(&mut self, when: AttributeFilters) {
+                match self {
+                    $(Self::$variant(engine) => engine.set_attribute_filters(when),)*
+                }
+            }
+
+            /// See [`Engine::insert_filtered`].
+            pub fn insert_filtered(&mut self, path: &FilteredPath, id: PathId) {
+                match self {
+                    $(Self::$variant(engine) => engine.insert_filtered(path, id),)*
+                }
+            }
+
+            /// See [`Engine::remove_filtered`].
+            pub fn remove_filtered(&mut self, path: &FilteredPath, id: PathId) {
+                match self {
+                    $(Self::$variant(engine) => engine.remove_filtered(path, id),)*
+                }
+            }
+
             /// See [`Engine::memory_bytes`].
             pub fn memory_bytes(&self) -> usize {
                 match self {
@@ -136,4 +165,10 @@ engines! {
     YFilter, "yfilter", YFilter, YFilter::default();
     /// The automaton made deterministic on demand.
     LazyDfa, "lazy-dfa", LazyDfa, LazyDfa::default();
+    /// Ordered sets of predicates, each expression on its own.
+    Predicate, "predicate", Predicates, Predicates::new(Organisation::Basic);
+    /// Predicates with prefix covering.
+    PredicatePc, "predicate-pc", Predicates, Predicates::new(Organisation::PrefixCovering);
+    /// Predicates with prefix covering and access predicates.
+    PredicatePcAp, "predicate-pc-ap", Predicates, Predicates::new(Organisation::AccessPredicates);
 }
