@@ -263,8 +263,8 @@ fn encode_settings(settings: &Settings, out: &mut Vec<u8>) {
     encode_number(document_bytes, out);
     encode_text(settings.engine.as_str(), out);
     encode_number(settings.cache_bytes as u64, out);
-    encode_text(settings.attribute_filters.as_str(), out);
-    out.push(u8::from(settings.ordered));
+    let postponed = settings.attribute_filters == AttributeFilters::Postponed;
+    out.push(u8::from(settings.ordered) | u8::from(postponed) << 1);
     out.push(u8::from(settings.ignore_namespaces));
     encode_number(settings.namespaces.len() as u64, out);
     for (prefix, uri) in &settings.namespaces {
@@ -288,9 +288,13 @@ fn decode_settings(bytes: &mut &[u8]) -> Result<Settings, IndexFormatError> {
     let engine = EngineName::from_name(decode_text(bytes)?)
         .ok_or(IndexFormatError::Damaged("an engine that this Pathcast does not have"))?;
     let cache_bytes = decode_number(bytes)? as usize;
-    let attribute_filters = AttributeFilters::from_name(decode_text(bytes)?)
-        .ok_or(IndexFormatError::Damaged("a way to decide filters that this Pathcast does not know"))?;
-    let ordered = take::<1>(bytes)? == [1];
+    let [flags] = take::<1>(bytes)?;
+    if flags > 3 {
+        return Err(IndexFormatError::Damaged("an unknown setting"));
+    }
+    let ordered = flags & 1 > 0;
+    let attribute_filters =
+        if flags & 2 > 0 { AttributeFilters::Postponed } else { AttributeFilters::Inline };
     let ignore_namespaces = take::<1>(bytes)? == [1];
     let mut namespaces = Vec::new();
     for _ in 0..decode_number(bytes)? {

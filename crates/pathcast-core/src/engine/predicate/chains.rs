@@ -78,6 +78,11 @@ impl Chains {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn is_vacant(&self) -> bool {
+        self.items.iter().all(Option::is_none) && self.by_last.iter().all(Vec::is_empty)
+    }
+
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
         let chain = |chain: &Chain| {

@@ -272,6 +272,16 @@ impl PredicateIndex {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn is_vacant(&self) -> bool {
+        let slots = |entry: &Entry| entry.absolute.len() + entry.end_of_path.len() + entry.pairs.len();
+        self.items.len() == self.free.len()
+            && self.pairs.len() == self.free_pairs.len()
+            && self.pair_index.is_empty()
+            && self.entries.iter().all(|entry| slots(entry) == 0 && entry.sketch == 0)
+            && self.lengths.iter().all(|&id| id == NONE)
+    }
+
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
         let slots: usize = self.pairs.iter().map(|pair| pair.slots.capacity()).sum::<usize>()

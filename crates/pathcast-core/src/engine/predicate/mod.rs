@@ -73,7 +73,7 @@ pub struct Predicates {
 #[derive(Clone, Debug)]
 enum Store {
     Chains(Chains),
-    Trie(Trie),
+    Trie(Box<Trie>),
 }
 
 impl Store {
@@ -109,8 +109,8 @@ impl Predicates {
             index: PredicateIndex::default(),
             store: match organisation {
                 Organisation::Basic => Store::Chains(Chains::default()),
-                Organisation::PrefixCovering => Store::Trie(Trie::new(false)),
-                Organisation::AccessPredicates => Store::Trie(Trie::new(true)),
+                Organisation::PrefixCovering => Store::Trie(Box::new(Trie::new(false))),
+                Organisation::AccessPredicates => Store::Trie(Box::new(Trie::new(true))),
             },
             paths: 0,
             postponed: FxHashMap::default(),
@@ -123,6 +123,16 @@ impl Predicates {
 
     fn looks_at_attributes(&self) -> bool {
         self.tags.any_filtered() || !self.postponed.is_empty()
+    }
+
+    /// Whether nothing is kept but room.
+    #[cfg(test)]
+    fn is_vacant(&self) -> bool {
+        let store = match &self.store {
+            Store::Chains(chains) => chains.is_vacant(),
+            Store::Trie(trie) => trie.is_vacant(),
+        };
+        store && self.tags.is_vacant() && self.index.is_vacant() && self.postponed.is_empty()
     }
 
     fn ask(&mut self, selection: &Selection, more: bool) {

@@ -264,6 +264,17 @@ impl Tags {
         tags.extend(bucket.tags.iter().filter(passing));
     }
 
+    #[cfg(test)]
+    pub(super) fn is_vacant(&self) -> bool {
+        self.items.len() == self.free.len()
+            && self.any == NO_TAG
+            && self.plain.iter().all(|&tag| tag == NO_TAG)
+            && self.filtered.is_empty()
+            && self.buckets.is_empty()
+            && self.needs.is_empty()
+            && self.names.is_empty()
+    }
+
     /// Heap bytes held, but for the texts in filters.
     pub(super) fn memory_bytes(&self) -> usize {
         self.items.capacity() * size_of::<Tag>()

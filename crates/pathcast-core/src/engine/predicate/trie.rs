@@ -375,6 +375,18 @@ impl Trie {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn is_vacant(&self) -> bool {
+        self.nodes.len() == self.free.len() + 1
+            && self.edges.is_empty()
+            && self.clusters.len() == self.free_clusters.len()
+            && self.cluster_index.is_empty()
+            && self.by_last.iter().all(Vec::is_empty)
+            && self.access.iter().all(|&clusters| clusters == 0)
+            && self.selections.is_empty()
+            && self.selection_places.is_empty()
+    }
+
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
         let selections = self.selections.values().flatten();
