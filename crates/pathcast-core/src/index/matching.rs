@@ -127,6 +127,7 @@ impl Visitor for OneDocument<'_, '_> {
             names: &mut scratch.names,
             tree: with_tree.then_some(&mut scratch.tree),
             attributes: engine.wants_attributes(),
+            values: engine.wants_values(),
             text: index.text_twigs > 0 || engine.wants_text() || graph.is_some(),
         };
         document.read(reader, &mut sink)?;
@@ -214,6 +215,10 @@ impl Index {
         matched.extend(alternatives);
         candidates.sort_unstable();
         candidates.dedup();
+        candidates.retain(|&id| match &self.expressions[id as usize] {
+            Expression::Twig { required, .. } => required.iter().all(|&path| found.contains(path)),
+            _ => true,
+        });
         let answer = Remembered { matched: matched.into(), candidates: candidates.into() };
         if let Some(signature) = engine.signature(run) {
             memo.put(signature, answer.clone(), self.settings.cache_bytes / 4);
@@ -269,6 +274,8 @@ struct Matcher<'a, E: Engine> {
     names: &'a mut DocumentNames,
     tree: Option<&'a mut Tree>,
     attributes: bool,
+    /// Whether the engine wants their values too.
+    values: bool,
     text: bool,
     /// The schema that documents are held to.
     guard: Option<(&'a Graph, &'a mut Guard)>,
@@ -309,6 +316,9 @@ impl<E: Engine> Sink for Matcher<'_, E> {
         let element = names.resolve(self.names.uris[tag.uri.0 as usize], tag.local);
         if self.attributes {
             self.names.resolve_attributes(names, tag);
+            if self.values {
+                self.engine.values(self.run, tag.attributes().map(|attribute| attribute.value));
+            }
         }
         self.engine.start_tag(self.run, element, &self.names.attributes, tag, self.found);
         if let Some(tree) = &mut self.tree {

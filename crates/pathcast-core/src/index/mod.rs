@@ -12,6 +12,7 @@ mod memo;
 mod paths;
 mod roster;
 mod schema;
+mod triggers;
 
 pub use batch::Document;
 pub use file::IndexFormatError;
@@ -24,16 +25,17 @@ use std::sync::{Arc, Mutex};
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::engine::{AnyEngine, CacheStats, EngineName, PathId};
+use crate::engine::{AnyEngine, AttributeFilters, CacheStats, EngineName, PathId};
 use crate::hashing::hash;
 use crate::limits::Limits;
 use crate::names::Names;
-use crate::pattern::{Condition, LinearPath, Scope, Trigger, as_linear, normalise, trigger};
+use crate::pattern::{Condition, LinearPath, Scope, as_linear, normalise};
 use crate::twig::{Arena, ConditionId, Necessary};
 use crate::xpath::{self, XPathError};
-use paths::Paths;
+use paths::{Paths, filtered_key};
 use roster::{ExpressionId, Roster, Slot, VACANT};
 use schema::SchemaUse;
+use triggers::Awaited;
 
 /// Prefixes to namespace URIs.
 pub type Namespaces = Vec<(Box<str>, Box<str>)>;
@@ -47,6 +49,8 @@ pub struct Settings {
     pub ordered: bool,
     /// Bytes that the caches of one thread may hold.
     pub cache_bytes: usize,
+    /// When an engine that takes filters on attributes decides them.
+    pub attribute_filters: AttributeFilters,
     /// Bounds on documents and expressions.
     pub limits: Limits,
     /// Namespaces of every expression, after its own.
@@ -61,6 +65,7 @@ impl Default for Settings {
             engine: EngineName::Auto,
             ordered: false,
             cache_bytes: 64 << 20,
+            attribute_filters: AttributeFilters::default(),
             limits: Limits::default(),
             namespaces: Vec::new(),
             ignore_namespaces: false,
@@ -117,7 +122,14 @@ enum Expression {
     /// Any of some linear paths, their numbers sorted.
     AnyOf(Box<[PathId]>),
     /// Decided on a tree, when one of these paths was found; without any, on every document.
-    Twig { condition: ConditionId, necessary: Necessary, triggers: Box<[PathId]>, text: bool },
+    Twig {
+        condition: ConditionId,
+        necessary: Necessary,
+        triggers: Box<[PathId]>,
+        /// Paths that must all be found besides.
+        required: Box<[PathId]>,
+        text: bool,
+    },
     /// Decided by the engine as a whole.
     Taken { condition: ConditionId, path: PathId },
 }
@@ -171,9 +183,11 @@ pub struct Index {
 impl Index {
     /// An empty set.
     pub fn new(settings: Settings) -> Self {
+        let mut engine = AnyEngine::new(settings.engine);
+        engine.set_attribute_filters(settings.attribute_filters);
         Self {
             names: Names::default(),
-            engine: AnyEngine::new(settings.engine),
+            engine,
             settings,
             schema: None,
             paths: Paths::default(),
@@ -374,20 +388,16 @@ impl Index {
     /// The distinct expression of a normal form; a new one is made known to whoever matches it.
     fn intern(&mut self, form: &NormalForm) -> ExpressionId {
         match form {
-            NormalForm::Linear(key) => {
-                let path = self.paths.intern(key, &mut self.engine);
-                if let Some(known) = self.paths.expression(path) {
-                    self.paths.release_user(path);
-                    return known;
-                }
-                let fresh = self.place(Expression::Linear(path));
-                self.paths.set_expression(path, fresh);
-                fresh
-            }
+            NormalForm::Linear(key) => self.intern_path(key),
             NormalForm::AnyOf(keys) => self.intern_alternatives(keys),
             NormalForm::Other(Condition::True) => self.constant(true),
             NormalForm::Other(Condition::False) => self.constant(false),
             NormalForm::Other(condition) => {
+                if self.engine.takes_filters()
+                    && let Some(key) = filtered_key(condition)
+                {
+                    return self.intern_path(&key);
+                }
                 let shared = self.arena.intern(condition);
                 if let Some(&known) = self.twigs.get(&shared) {
                     self.arena.release(shared);
@@ -396,6 +406,18 @@ impl Index {
                 self.place_twig(condition, shared)
             }
         }
+    }
+
+    /// The expression that is just a path.
+    fn intern_path(&mut self, key: &[u8]) -> ExpressionId {
+        let path = self.paths.intern(key, &mut self.engine);
+        if let Some(known) = self.paths.expression(path) {
+            self.paths.release_user(path);
+            return known;
+        }
+        let fresh = self.place(Expression::Linear(path));
+        self.paths.set_expression(path, fresh);
+        fresh
     }
 
     fn intern_alternatives(&mut self, keys: &[Box<[u8]>]) -> ExpressionId {
@@ -429,16 +451,10 @@ impl Index {
             self.expressions[fresh as usize] = Expression::Taken { condition: shared, path };
             return fresh;
         }
-        let (triggers, always) = match trigger(condition) {
-            Trigger::Always => (Vec::new(), true),
-            Trigger::AnyOf(paths) => {
-                let mut intern = |path: &LinearPath| self.paths.intern(&path.to_bytes(), &mut self.engine);
-                (paths.iter().map(&mut intern).collect(), false)
-            }
-        };
+        let Awaited { triggers, required, always } = self.awaited(condition);
         let text = condition.looks_at_text();
         let necessary = self.arena.intern_necessary(condition);
-        for &path in &triggers {
+        for &path in &*triggers {
             self.paths.wait(path, fresh);
         }
         if always {
@@ -446,7 +462,7 @@ impl Index {
         }
         self.text_twigs += usize::from(text);
         self.expressions[fresh as usize] =
-            Expression::Twig { condition: shared, necessary, triggers: triggers.into(), text };
+            Expression::Twig { condition: shared, necessary, triggers, required, text };
         fresh
     }
 
@@ -486,7 +502,7 @@ impl Index {
                 self.twigs.remove(&condition);
                 self.arena.release(condition);
             }
-            Expression::Twig { condition, necessary, triggers, text } => {
+            Expression::Twig { condition, necessary, triggers, required, text } => {
                 self.arena.release_necessary(&necessary);
                 self.always.remove(&id);
                 self.twigs.remove(&condition);
@@ -494,6 +510,9 @@ impl Index {
                 self.arena.release(condition);
                 for &path in &triggers {
                     self.paths.release_waiting(path, id, &mut self.engine);
+                }
+                for &path in &required {
+                    self.paths.release(path, &mut self.engine);
                 }
             }
         }
@@ -524,8 +543,8 @@ impl Index {
             .expressions
             .iter()
             .map(|expression| match expression {
-                Expression::Twig { triggers, necessary, .. } => {
-                    triggers.len() * size_of::<PathId>() + necessary.memory_bytes()
+                Expression::Twig { triggers, required, necessary, .. } => {
+                    (triggers.len() + required.len()) * size_of::<PathId>() + necessary.memory_bytes()
                 }
                 Expression::AnyOf(paths) => 2 * paths.len() * size_of::<PathId>(),
                 _ => 0,
