@@ -106,6 +106,7 @@ class Index:
         namespaces: Mapping[str, str] | None,
         ignore_namespaces: bool,
         cache_bytes: int,
+        attribute_filters: str,
         schema: Graph | None,
         prune: tuple[int, int, int, bool, bool] | None,
         validate: bool,

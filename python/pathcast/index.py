@@ -50,6 +50,7 @@ class Index:
         namespaces: Namespaces | None = None,
         ignore_namespaces: bool = False,
         cache_bytes: int = 64 << 20,
+        attribute_filters: Literal["inline", "postponed"] = "inline",
         schema: Schema | CompiledSchema | None = None,
         prune: bool | Pruning | None = None,
         validate: bool | None = None,
@@ -59,7 +60,8 @@ class Index:
 
         `engine` is one of `engines()`; `ordered` and `namespaces` hold for every subscription that does not
         say otherwise; with `ignore_namespaces` only local names count; `cache_bytes` bounds what the engine
-        keeps from one document to the next, for each thread.
+        keeps from one document to the next, for each thread. `attribute_filters` says when the predicate
+        engines test attributes: with the structure or after it was found. The answer is the same.
 
         With a `schema`, a subscription that no valid document can match is told at once, as a `SchemaWarning`
         or, by choice, as an error. `prune` replaces wildcards and ``//`` by what the schema allows there;
@@ -103,6 +105,7 @@ class Index:
             namespaces,
             ignore_namespaces,
             cache_bytes,
+            attribute_filters,
             schema.compiled if schema is not None else None,
             prune.values() if prune else None,
             bool(prune) if validate is None else validate,

@@ -16,11 +16,14 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from random import Random
+from typing import Literal
 
 import pathcast
 from pathcast import reference
 from tests.engines import ENGINES, index_with
 from tests.property.generate import Batch, Document, Subscription, draw_batch
+
+AttributeFilters = Literal["inline", "postponed"]
 
 DOCUMENTS = 5
 SUBSCRIPTIONS = 40
@@ -74,16 +77,21 @@ def verdicts(batch: Batch) -> list[list[bool]]:
 
 
 def disagreements(
-    batch: Batch, expected: list[list[bool]], engine: str, seed: str = ""
+    batch: Batch,
+    expected: list[list[bool]],
+    engine: str,
+    seed: str = "",
+    *,
+    attribute_filters: AttributeFilters = "inline",
 ) -> Iterator[Disagreement]:
     """Every pair of the set that the engine answers otherwise."""
 
     def differs(document: str, subscription: Subscription, said: bool | None, found: str) -> Disagreement:
-        alone = _alone(batch, document, subscription, engine)
+        alone = _alone(batch, document, subscription, engine, attribute_filters)
         mode = (batch.default, batch.ignore_namespaces)
         return Disagreement(engine, seed, document, subscription, *mode, said, found, alone)
 
-    index = _index(batch, engine)
+    index = _index(batch, engine, attribute_filters)
     refused = set()
     for number, subscription in enumerate(batch.subscriptions):
         try:
@@ -105,9 +113,14 @@ def disagreements(
                 yield differs(document.text, batch.subscriptions[number], said, str(not said))
 
 
-def _index(batch: Batch, engine: str) -> pathcast.Index:
+def _index(batch: Batch, engine: str, attribute_filters: AttributeFilters) -> pathcast.Index:
     namespaces = {"": batch.default} if batch.default else None
-    return index_with(engine, namespaces=namespaces, ignore_namespaces=batch.ignore_namespaces)
+    return index_with(
+        engine,
+        namespaces=namespaces,
+        ignore_namespaces=batch.ignore_namespaces,
+        attribute_filters=attribute_filters,
+    )
 
 
 def _add(index: pathcast.Index, number: int, subscription: Subscription) -> None:
@@ -123,8 +136,10 @@ def _match(index: pathcast.Index, document: Document) -> list[int] | str:
         return f"document refused: {error}"
 
 
-def _alone(batch: Batch, document: str, subscription: Subscription, engine: str) -> str:
-    index = _index(batch, engine)
+def _alone(
+    batch: Batch, document: str, subscription: Subscription, engine: str, attribute_filters: AttributeFilters
+) -> str:
+    index = _index(batch, engine, attribute_filters)
     try:
         _add(index, 0, subscription)
         return str(bool(index.match(document.encode())))
@@ -132,7 +147,9 @@ def _alone(batch: Batch, document: str, subscription: Subscription, engine: str)
         return str(error)
 
 
-def run(seed: int, numbers: Sequence[int], engines: Sequence[str]) -> tuple[int, int, list[str]]:
+def run(
+    seed: int, numbers: Sequence[int], engines: Sequence[str], attribute_filters: AttributeFilters = "inline"
+) -> tuple[int, int, list[str]]:
     """Check sets by number: pairs seen, pairs that match, and what disagreed, as text."""
     pairs = true = 0
     wrong: list[str] = []
@@ -142,7 +159,10 @@ def run(seed: int, numbers: Sequence[int], engines: Sequence[str]) -> tuple[int,
         pairs += sum(map(len, expected))
         true += sum(map(sum, expected))
         for engine in engines:
-            wrong.extend(map(str, disagreements(batch, expected, engine, f"{seed}:{number}")))
+            found = disagreements(
+                batch, expected, engine, f"{seed}:{number}", attribute_filters=attribute_filters
+            )
+            wrong.extend(map(str, found))
     return pairs, true, wrong
 
 
@@ -155,6 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--engine", action="append", help="an engine; may be repeated; all when left out")
+    parser.add_argument("--attribute-filters", choices=("inline", "postponed"), default="inline")
     parser.add_argument("--only", type=int, help="the number of one set to run again")
     parser.add_argument("--stop-after", type=int, default=20, help="stop after so many disagreements")
     options = parser.parse_args(arguments)
@@ -166,7 +187,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     pairs = true = wrong = 0
     began = shown = time.monotonic()
     with ProcessPoolExecutor(options.processes) as pool:
-        jobs = [pool.submit(run, options.seed, chunk, engines) for chunk in chunks]
+        jobs = [pool.submit(run, options.seed, chunk, engines, options.attribute_filters) for chunk in chunks]
         for job in jobs:
             seen, matched, texts = job.result()
             pairs, true, wrong = pairs + seen, true + matched, wrong + len(texts)

@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::sync::RwLock;
 
-use pathcast_core::engine::EngineName;
+use pathcast_core::engine::{AttributeFilters, EngineName};
 use pathcast_core::index::{Document, Index as Core, SchemaOptions, Settings};
 use pathcast_core::limits::Limits;
 use pathcast_core::reader::{DocumentError, DocumentErrorKind};
@@ -49,8 +49,8 @@ impl Index {
 impl Index {
     #[new]
     #[pyo3(signature = (
-        engine, limits, ordered, namespaces, ignore_namespaces, cache_bytes, schema, prune, validate,
-        refuse_impossible
+        engine, limits, ordered, namespaces, ignore_namespaces, cache_bytes, attribute_filters, schema, prune,
+        validate, refuse_impossible
     ))]
     #[allow(clippy::too_many_arguments, reason = "the Python class names and defaults them")]
     fn new(
@@ -60,6 +60,7 @@ impl Index {
         namespaces: Option<&Bound<'_, PyAny>>,
         ignore_namespaces: bool,
         cache_bytes: usize,
+        attribute_filters: &str,
         schema: Option<&Bound<'_, Graph>>,
         prune: Option<Pruning>,
         validate: bool,
@@ -70,10 +71,15 @@ impl Index {
             let message = format!("there is no engine '{engine}'; there are {}", all.join(", "));
             return Err(PyValueError::new_err(message));
         };
+        let Some(attribute_filters) = AttributeFilters::from_name(attribute_filters) else {
+            let message = format!("attribute_filters is 'inline' or 'postponed', not '{attribute_filters}'");
+            return Err(PyValueError::new_err(message));
+        };
         let settings = Settings {
             engine,
             ordered,
             cache_bytes,
+            attribute_filters,
             limits: limits_from_python(limits)?,
             namespaces: namespaces_from_python(namespaces)?,
             ignore_namespaces,

@@ -6,10 +6,11 @@
 use super::auto::{Auto, Choice, Profile};
 use super::lazy_dfa::LazyDfa;
 use super::pma::{Output, Pma};
+use super::predicate::{Organisation, Predicates};
 use super::xtrie::XTrie;
 use super::yfilter::YFilter;
-use super::{CacheStats, Engine, PathId};
-use crate::pattern::{Condition, LinearPath};
+use super::{AttributeFilters, CacheStats, Engine, PathId};
+use crate::pattern::{Condition, FilteredPath, LinearPath};
 
 /// Makes the enumerations of names, engines and runs, and the calls that go to whichever engine it is.
 macro_rules! engines {
@@ -123,6 +124,34 @@ macro_rules! engines {
                 }
             }
 
+            /// See [`Engine::takes_filters`].
+            pub fn takes_filters(&self) -> bool {
+                match self {
+                    $(Self::$variant(engine) => engine.takes_filters(),)*
+                }
+            }
+
+            /// See [`Engine::set_attribute_filters`].
+            pub fn set_attribute_filters(&mut self, when: AttributeFilters) {
+                match self {
+                    $(Self::$variant(engine) => engine.set_attribute_filters(when),)*
+                }
+            }
+
+            /// See [`Engine::insert_filtered`].
+            pub fn insert_filtered(&mut self, path: &FilteredPath, id: PathId) {
+                match self {
+                    $(Self::$variant(engine) => engine.insert_filtered(path, id),)*
+                }
+            }
+
+            /// See [`Engine::remove_filtered`].
+            pub fn remove_filtered(&mut self, path: &FilteredPath, id: PathId) {
+                match self {
+                    $(Self::$variant(engine) => engine.remove_filtered(path, id),)*
+                }
+            }
+
             /// See [`Engine::memory_bytes`].
             pub fn memory_bytes(&self) -> usize {
                 match self {
@@ -177,4 +206,10 @@ engines! {
     XTrie, "xtrie", XTrie, XTrie::default();
     /// The same from the leaves up.
     XTrieLazy, "xtrie-lazy", XTrie, XTrie::lazy();
+    /// Ordered sets of predicates, each expression on its own.
+    Predicate, "predicate", Predicates, Predicates::new(Organisation::Basic);
+    /// Predicates with prefix covering.
+    PredicatePc, "predicate-pc", Predicates, Predicates::new(Organisation::PrefixCovering);
+    /// Predicates with prefix covering and access predicates.
+    PredicatePcAp, "predicate-pc-ap", Predicates, Predicates::new(Organisation::AccessPredicates);
 }

@@ -10,6 +10,7 @@ pub mod auto;
 mod found;
 pub mod lazy_dfa;
 pub mod pma;
+pub mod predicate;
 pub mod xtrie;
 pub mod yfilter;
 
@@ -19,7 +20,7 @@ pub use found::Found;
 use auto::{Choice, Profile};
 
 use crate::names::Resolved;
-use crate::pattern::{Condition, LinearPath};
+use crate::pattern::{Condition, FilteredPath, LinearPath};
 use crate::reader::StartTag;
 
 /// The number of a distinct linear path, given by the index.
@@ -51,8 +52,25 @@ pub trait Engine {
     /// Takes out a condition that was taken under this number.
     fn remove_tree(&mut self, _id: PathId) {}
 
+    /// Whether it decides filters on attributes itself, and twigs are decomposed for it into paths with filters.
+    fn takes_filters(&self) -> bool {
+        false
+    }
+
+    /// Says when to decide filters; before the first path.
+    fn set_attribute_filters(&mut self, _when: AttributeFilters) {}
+
+    /// Adds a path with filters; only if it takes them.
+    fn insert_filtered(&mut self, _path: &FilteredPath, _id: PathId) {}
+
+    /// Takes out a path with filters that was added under this number.
+    fn remove_filtered(&mut self, _path: &FilteredPath, _id: PathId) {}
+
     /// Starts a document.
     fn begin(&self, run: &mut Self::Run);
+
+    /// The values of the attributes of the start tag that comes next, in order; only if it wants them.
+    fn values<'v>(&self, _run: &mut Self::Run, _values: impl Iterator<Item = &'v str>) {}
 
     /// A start tag: the element's name and its attributes' names.
     fn start(&self, run: &mut Self::Run, element: Resolved, attributes: &[Resolved], found: &mut Found);
@@ -114,8 +132,41 @@ pub trait Engine {
         false
     }
 
+    /// Whether `values` is to be called, besides.
+    fn wants_values(&self) -> bool {
+        false
+    }
+
     /// Heap bytes held by the shared part.
     fn memory_bytes(&self) -> usize;
+}
+
+/// When an engine that takes filters on attributes decides them; the answer is the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum AttributeFilters {
+    /// With the structure: an element that does not pass is none of those looked for.
+    #[default]
+    Inline,
+    /// After the structure was found.
+    Postponed,
+}
+
+impl AttributeFilters {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Inline, Self::Postponed];
+
+    /// As users write it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Inline => "inline",
+            Self::Postponed => "postponed",
+        }
+    }
+
+    /// The one of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|each| each.as_str() == name)
+    }
 }
 
 /// What a run keeps from one document to the next, and how often it gave up.

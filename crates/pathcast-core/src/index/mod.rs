@@ -12,6 +12,7 @@ mod memo;
 mod paths;
 mod roster;
 mod schema;
+mod triggers;
 mod twigs;
 
 pub use batch::Document;
@@ -26,7 +27,7 @@ use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::engine::auto::{Choice, Profile};
-use crate::engine::{AnyEngine, CacheStats, EngineName, PathId};
+use crate::engine::{AnyEngine, AttributeFilters, CacheStats, EngineName, PathId};
 use crate::hashing::hash;
 use crate::limits::Limits;
 use crate::names::Names;
@@ -34,7 +35,7 @@ use crate::pattern::{Condition, LinearPath, Scope, as_linear, normalise};
 use crate::twig::{Arena, ConditionId};
 use crate::values::ValueIndex;
 use crate::xpath::{self, XPathError};
-use paths::Paths;
+use paths::{Paths, filtered_key};
 use roster::{ExpressionId, Roster, Slot, VACANT};
 use schema::SchemaUse;
 use twigs::Twig;
@@ -51,6 +52,8 @@ pub struct Settings {
     pub ordered: bool,
     /// Bytes that the caches of one thread may hold.
     pub cache_bytes: usize,
+    /// When an engine that takes filters on attributes decides them.
+    pub attribute_filters: AttributeFilters,
     /// Bounds on documents and expressions.
     pub limits: Limits,
     /// Namespaces of every expression, after its own.
@@ -65,6 +68,7 @@ impl Default for Settings {
             engine: EngineName::Auto,
             ordered: false,
             cache_bytes: 64 << 20,
+            attribute_filters: AttributeFilters::default(),
             limits: Limits::default(),
             namespaces: Vec::new(),
             ignore_namespaces: false,
@@ -184,9 +188,11 @@ pub struct Index {
 impl Index {
     /// An empty set.
     pub fn new(settings: Settings) -> Self {
+        let mut engine = AnyEngine::new(settings.engine);
+        engine.set_attribute_filters(settings.attribute_filters);
         Self {
             names: Names::default(),
-            engine: AnyEngine::new(settings.engine),
+            engine,
             settings,
             schema: None,
             paths: Paths::default(),
@@ -389,20 +395,16 @@ impl Index {
     /// The distinct expression of a normal form; a new one is made known to whoever matches it.
     fn intern(&mut self, form: &NormalForm) -> ExpressionId {
         match form {
-            NormalForm::Linear(key) => {
-                let path = self.paths.intern(key, &mut self.engine);
-                if let Some(known) = self.paths.expression(path) {
-                    self.paths.release_user(path);
-                    return known;
-                }
-                let fresh = self.place(Expression::Linear(path));
-                self.paths.set_expression(path, fresh);
-                fresh
-            }
+            NormalForm::Linear(key) => self.intern_path(key),
             NormalForm::AnyOf(keys) => self.intern_alternatives(keys),
             NormalForm::Other(Condition::True) => self.constant(true),
             NormalForm::Other(Condition::False) => self.constant(false),
             NormalForm::Other(condition) => {
+                if self.engine.takes_filters()
+                    && let Some(key) = filtered_key(condition)
+                {
+                    return self.intern_path(&key);
+                }
                 let shared = self.arena.intern(condition);
                 if let Some(&known) = self.twigs.get(&shared) {
                     self.arena.release(shared);
@@ -411,6 +413,18 @@ impl Index {
                 self.place_twig(condition, shared)
             }
         }
+    }
+
+    /// The expression that is just a path.
+    fn intern_path(&mut self, key: &[u8]) -> ExpressionId {
+        let path = self.paths.intern(key, &mut self.engine);
+        if let Some(known) = self.paths.expression(path) {
+            self.paths.release_user(path);
+            return known;
+        }
+        let fresh = self.place(Expression::Linear(path));
+        self.paths.set_expression(path, fresh);
+        fresh
     }
 
     fn intern_alternatives(&mut self, keys: &[Box<[u8]>]) -> ExpressionId {

@@ -4,9 +4,10 @@
 //! up, it waits for that value, and the path only guards it: most documents have the path, few the value.
 
 use super::roster::ExpressionId;
+use super::triggers::Awaited;
 use super::{Expression, Index};
 use crate::engine::PathId;
-use crate::pattern::{Condition, LinearPath, Trigger, trigger};
+use crate::pattern::Condition;
 use crate::twig::{ConditionId, Necessary, access};
 use crate::values::Ticket;
 
@@ -16,6 +17,8 @@ pub(super) struct Twig {
     pub(super) condition: ConditionId,
     pub(super) necessary: Necessary,
     pub(super) triggers: Box<[PathId]>,
+    /// Paths that must all be found besides.
+    pub(super) required: Box<[PathId]>,
     /// Whether it looks at text, comments or instructions.
     text: bool,
     /// Its place among those who wait for a value.
@@ -24,7 +27,8 @@ pub(super) struct Twig {
 
 impl Twig {
     pub(super) fn memory_bytes(&self) -> usize {
-        size_of::<Self>() + self.triggers.len() * size_of::<PathId>() + self.necessary.memory_bytes()
+        let paths = self.triggers.len() + self.required.len();
+        size_of::<Self>() + paths * size_of::<PathId>() + self.necessary.memory_bytes()
     }
 }
 
@@ -37,17 +41,12 @@ impl Index {
             self.expressions[fresh as usize] = Expression::Taken { condition: shared, path };
             return fresh;
         }
-        let (triggers, always) = match trigger(condition) {
-            Trigger::Always => (Vec::new(), true),
-            Trigger::AnyOf(paths) => {
-                let mut intern = |path: &LinearPath| self.paths.intern(&path.to_bytes(), &mut self.engine);
-                (paths.iter().map(&mut intern).collect::<Vec<_>>(), false)
-            }
-        };
+        let Awaited { triggers, required, always } = self.awaited(condition);
         let text = condition.looks_at_text();
         let necessary = self.arena.intern_necessary(condition);
-        // Without any way to satisfy it there is nothing to wait for.
-        let wanted = access(condition).filter(|_| always || !triggers.is_empty());
+        // An engine that takes filters looks at values itself. Without any way to satisfy it there is nothing to wait for.
+        let waits = !self.engine.takes_filters() && (always || !triggers.is_empty());
+        let wanted = access(condition).filter(|_| waits);
         let ticket = wanted.map(|(subject, test)| self.values.wait(subject, test, fresh, &triggers));
         match ticket {
             Some(_) => {
@@ -62,18 +61,19 @@ impl Index {
             }
         }
         self.text_twigs += usize::from(text);
-        let twig = Twig { condition: shared, necessary, triggers: triggers.into(), text, ticket };
+        let twig = Twig { condition: shared, necessary, triggers, required, text, ticket };
         self.expressions[fresh as usize] = Expression::Twig(Box::new(twig));
         fresh
     }
 
     pub(super) fn release_twig(&mut self, id: ExpressionId, twig: Box<Twig>) {
-        let Twig { condition, necessary, triggers, text, ticket } = *twig;
+        let Twig { condition, necessary, triggers, required, text, ticket } = *twig;
         self.arena.release_necessary(&necessary);
         self.always.remove(&id);
         self.twigs.remove(&condition);
         self.text_twigs -= usize::from(text);
         self.arena.release(condition);
+        required.iter().for_each(|&path| self.paths.release(path, &mut self.engine));
         if let Some(ticket) = ticket {
             self.values.leave(ticket);
             self.unguarded -= usize::from(triggers.is_empty());
