@@ -247,7 +247,7 @@ impl Index {
             look_up(&self.values, tree, passing);
             for id in self.values.passed(&answer.guards, passing) {
                 if let Expression::Twig(twig) = &self.expressions[id as usize]
-                    && (twig.triggers.is_empty()
+                    && (twig.triggers.len() < 2
                         || twig.triggers.iter().any(|path| answer.guards.binary_search(path).is_ok()))
                     && evaluator.has(&twig.necessary)
                     && evaluator.holds(twig.condition)
