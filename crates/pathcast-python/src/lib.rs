@@ -10,6 +10,7 @@ mod index;
 mod matches;
 mod schema;
 mod subscriptions;
+mod xtrie;
 mod yardstick;
 
 /// The names of the engines.
@@ -27,6 +28,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(explain::canonical, module)?)?;
     module.add_function(wrap_pyfunction!(yardstick::bare_elements, module)?)?;
     module.add_function(wrap_pyfunction!(yardstick::strict_elements, module)?)?;
+    module.add_function(wrap_pyfunction!(xtrie::xtrie_index, module)?)?;
+    module.add_function(wrap_pyfunction!(xtrie::xtrie_view, module)?)?;
     module.add_class::<schema::Graph>()?;
     module.add_class::<index::Index>()?;
     module.add_class::<matches::Matches>()?;

@@ -130,6 +130,8 @@ pub struct Stats {
     pub distinct: usize,
     pub linear: usize,
     pub twigs: usize,
+    /// Twigs that the engine decides as a whole.
+    pub native: usize,
     pub always: usize,
     pub shared_conditions: usize,
     pub names: usize,
@@ -171,9 +173,15 @@ pub struct Index {
 impl Index {
     /// An empty set.
     pub fn new(settings: Settings) -> Self {
+        let engine = AnyEngine::new(settings.engine);
+        Self::with_engine(settings, engine)
+    }
+
+    /// An empty set around an empty engine, which may be built otherwise than its name says.
+    pub fn with_engine(settings: Settings, engine: AnyEngine) -> Self {
         Self {
             names: Names::default(),
-            engine: AnyEngine::new(settings.engine),
+            engine,
             settings,
             schema: None,
             paths: Paths::default(),
@@ -196,6 +204,16 @@ impl Index {
     /// What holds for the whole set.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &AnyEngine {
+        &self.engine
+    }
+
+    /// The names of all subscriptions.
+    pub fn names(&self) -> &Names {
+        &self.names
     }
 
     /// How many subscriptions there are.
@@ -509,6 +527,7 @@ impl Index {
             distinct: self.expressions.len() - self.free.len(),
             linear: self.expressions.iter().filter(linear).count(),
             twigs: self.twigs.len(),
+            native: self.taken,
             always: self.always.len(),
             shared_conditions: self.arena.len(),
             names: self.names.len() - 1,
