@@ -26,6 +26,7 @@ _LONGEST = 96  # characters of an expression that are shown
 _STYLE = """
   text { font: 12px "DejaVu Sans", Verdana, sans-serif; fill: #1f2933; }
   .title { font-size: 15px; font-weight: bold; }
+  .substring, .suffix { paint-order: stroke; stroke: white; stroke-width: 3px; }
   .small { fill: #616e7c; font-size: 11px; }
   .head { font-weight: bold; }
   .substring { fill: #1f7a4d; font-size: 11px; }
@@ -33,7 +34,8 @@ _STYLE = """
   circle, .off { fill: #eef4fb; stroke: #3a6ea5; }
   .met circle, .off { stroke-width: 2.5; }
   line { stroke: #3a6ea5; stroke-opacity: 0.6; }
-  path.suffix { fill: none; stroke: #c4661f; stroke-dasharray: 4 3; stroke-opacity: 0.8; }
+  path { fill: none; stroke: #c4661f; stroke-opacity: 0.8; }
+  path.pointer { stroke-dasharray: 4 3; }
   .rule { stroke: #cbd2d9; stroke-opacity: 1; }
   .shade { fill: #f5f7fa; }
 """
@@ -164,12 +166,22 @@ def _pointer(start: tuple[float, float], end: tuple[float, float]) -> str:
     ux, uy = (x2 - x1) / length, (y2 - y1) / length
     bend = min(40.0, length / 4)
     mx, my = (x1 + x2) / 2 - uy * bend, (y1 + y2) / 2 + ux * bend
-    x1, y1, x2, y2 = x1 + ux * _RADIUS, y1 + uy * _RADIUS, x2 - ux * (_RADIUS + 2), y2 - uy * (_RADIUS + 2)
+    x1, y1 = _towards((x1, y1), (mx, my), _RADIUS)
+    x2, y2 = _towards((x2, y2), (mx, my), _RADIUS + 2)
+    away = max(((x2 - mx) ** 2 + (y2 - my) ** 2) ** 0.5, 1.0)
+    ux, uy = (x2 - mx) / away, (y2 - my) / away
     tip = (
         f"M{x2 - 7 * ux - 4 * uy:.1f} {y2 - 7 * uy + 4 * ux:.1f} L{x2:.1f} {y2:.1f} "
         f"L{x2 - 7 * ux + 4 * uy:.1f} {y2 - 7 * uy - 4 * ux:.1f}"
     )
-    return f'<path class="suffix" d="M{x1:.1f} {y1:.1f} Q{mx:.1f} {my:.1f} {x2:.1f} {y2:.1f} {tip}"/>'
+    curve = f"M{x1:.1f} {y1:.1f} Q{mx:.1f} {my:.1f} {x2:.1f} {y2:.1f}"
+    return f'<path class="pointer" d="{curve}"/><path d="{tip}"/>'
+
+
+def _towards(start: tuple[float, float], end: tuple[float, float], distance: float) -> tuple[float, float]:
+    (x1, y1), (x2, y2) = start, end
+    length = max(((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5, 1.0)
+    return x1 + (x2 - x1) / length * distance, y1 + (y2 - y1) / length * distance
 
 
 def _table(structure: XTrieStructure, left: float, top: float) -> tuple[list[str], float, float]:
