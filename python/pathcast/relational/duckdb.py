@@ -99,7 +99,7 @@ class DuckSession:
 
     def pairs(self, query: str) -> tuple[list[Any], list[str]]:
         """The two columns that a query answers with."""
-        found = self._cursor.execute(dialect.filled(query)).to_arrow_table()
+        found = self._cursor.sql(dialect.filled(query)).to_arrow_table()
         return found.column(0).to_pylist(), found.column(1).to_pylist()
 
     def highest_level(self) -> int:
