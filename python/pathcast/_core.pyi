@@ -21,6 +21,8 @@ __all__ = [
     "explain",
     "shred",
     "strict_elements",
+    "xtrie_index",
+    "xtrie_view",
 ]
 
 __version__: str
@@ -29,6 +31,13 @@ def engines(variants: bool = False) -> list[str]: ...
 def canonical(xpath: str) -> str: ...
 def bare_elements(documents: list[bytes]) -> int: ...
 def strict_elements(documents: list[bytes]) -> int: ...
+def xtrie_index(*, lazy: bool, maximal: bool, single_paths: bool) -> Index: ...
+def xtrie_view(
+    index: Index,
+) -> tuple[
+    list[tuple[int, str, int, int]],
+    list[tuple[int, int, int, int, bool, int, int, str, int]],
+]: ...
 def explain(
     xpath: str,
     document: Document,

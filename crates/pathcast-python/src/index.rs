@@ -34,7 +34,12 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    fn read<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Core) -> T + Send) -> PyResult<T> {
+    /// The class around an index that was made elsewhere.
+    pub(crate) fn around(core: Core) -> Self {
+        Self { core: RwLock::new(core) }
+    }
+
+    pub(crate) fn read<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Core) -> T + Send) -> PyResult<T> {
         refuse_within_read()?;
         py.detach(|| self.core.read().map(|core| work(&core)).map_err(|_| poisoned()))
     }
@@ -248,6 +253,7 @@ impl Index {
         dict.set_item("memory_bytes", stats.memory_bytes)?;
         dict.set_item("linear", stats.linear)?;
         dict.set_item("twigs", stats.twigs)?;
+        dict.set_item("native", stats.native)?;
         dict.set_item("always_decided", stats.always)?;
         dict.set_item("looked_up_by_value", stats.looked_up)?;
         dict.set_item("shared_conditions", stats.shared_conditions)?;

@@ -12,6 +12,7 @@ mod matches;
 mod relational;
 mod schema;
 mod subscriptions;
+mod xtrie;
 mod yardstick;
 
 /// The names of the engines; other ways to run one of them only if asked for.
@@ -34,6 +35,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(relational::shred, module)?)?;
     module.add_function(wrap_pyfunction!(relational::encode_ids, module)?)?;
     module.add_class::<cover::Cover>()?;
+    module.add_function(wrap_pyfunction!(xtrie::xtrie_index, module)?)?;
+    module.add_function(wrap_pyfunction!(xtrie::xtrie_view, module)?)?;
     module.add_class::<schema::Graph>()?;
     module.add_class::<index::Index>()?;
     module.add_class::<matches::Matches>()?;

@@ -15,6 +15,9 @@ class Reader(Session, Protocol):
     def rows(self, query: str, level: int = 0) -> list[tuple[Any, ...]]:
         """What a query answers."""
 
+    def pairs(self, query: str) -> tuple[list[Any], list[str]]:
+        """The two columns that a query answers with, apart: it may answer with very many rows."""
+
 
 class Writer(Reader, Protocol):
     """Changes that become visible together when the session ends, or not at all."""

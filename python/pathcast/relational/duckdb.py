@@ -97,6 +97,11 @@ class DuckSession:
         found: list[tuple[Any, ...]] = self._cursor.execute(dialect.filled(query, level)).fetchall()
         return found
 
+    def pairs(self, query: str) -> tuple[list[Any], list[str]]:
+        """The two columns that a query answers with."""
+        found = self._cursor.sql(dialect.filled(query)).to_arrow_table()
+        return found.column(0).to_pylist(), found.column(1).to_pylist()
+
     def highest_level(self) -> int:
         """The highest level of any pattern."""
         return int(self.rows(dialect.HIGHEST_LEVEL)[0][0])

@@ -164,6 +164,11 @@ class PostgresSession:
         """What a query answers."""
         return self._connection.execute(dialect.filled(query, level)).fetchall()  # type: ignore[arg-type]
 
+    def pairs(self, query: str) -> tuple[list[Any], list[str]]:
+        """The two columns that a query answers with."""
+        found = self.rows(query)
+        return [row[0] for row in found], [row[1] for row in found]
+
     def highest_level(self) -> int:
         """The highest level of any pattern."""
         return int(self.rows(dialect.HIGHEST_LEVEL)[0][0])

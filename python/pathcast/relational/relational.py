@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pathcast import _core
@@ -20,8 +20,7 @@ from pathcast.types import ArrowStream, Document, Id, Namespaces, Subscription
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from pathcast.relational.backend import Backend
-    from pathcast.relational.spark import SparkRelational
+    from pathcast.relational.backend import Backend, Reader
 
 LEVELS = 16
 ALTERNATIVES = 64
@@ -133,7 +132,7 @@ class Relational:
         """
         waiting = [*self._pending, *documents]
         dead: list[DeadLetter] = []
-        pairs: list[tuple[Id, Id]] = []
+        found: dict[Id, list[Id]] = {}
         with self._backend.reading() as session:
             for ids, sources in batches(waiting, self.limits.document_bytes):
                 tables, refused = _core.shred(
@@ -143,28 +142,26 @@ class Relational:
                 for name, rows in tables.items():
                     session.load(name, rows)
                 run(session, cutting=self.cutting)
-                pairs.extend(self._answers(session, ids, sources))
+                for document, name in self._answers(session, sources):
+                    found.setdefault(ids[document], []).append(name)
         self._pending.clear()
         self.dead_letters = dead
-        if len({id for id, _ in waiting}) < len(waiting):
-            pairs = list(set(pairs))  # two documents of one name
-        return sorted(pairs, key=_order)
+        if len({id for id, _ in waiting}) < len(waiting):  # two documents of one name
+            found = {id: list(set(names)) for id, names in found.items()}
+        return [(id, name) for id in _sorted(found) for name in _sorted(found[id])]
 
-    def _answers(self, session: Any, ids: Sequence[Id], sources: Sequence[Document]) -> Iterator[tuple[Id, Id]]:
-        decoded: dict[str, Id] = {}
-
-        def named(pairs: Iterable[tuple[int, str]]) -> Iterator[tuple[Id, Id]]:
-            for document, name in pairs:
-                if name not in decoded:
-                    decoded[name] = json.loads(name)
-                yield ids[document], decoded[name]
-
-        yield from named(session.rows(steps.MATCHES))
+    def _answers(self, session: Reader, sources: Sequence[Document]) -> Iterator[tuple[int, Id]]:
+        """The documents' places in the batch with the subscriptions that match."""
+        documents, texts = session.pairs(steps.MATCHES)
+        names = {text: json.loads(text) for text in set(texts)}
+        yield from zip(documents, map(names.__getitem__, texts), strict=True)
         session.make("Candidate", steps.CANDIDATES)
-        candidates = session.rows("select document, subscription from {Candidate}")
-        if candidates:
-            definitions = dict(session.rows(steps.DEFINITIONS))
-            yield from named(self._verifier.decide(candidates, definitions, sources))
+        documents, texts = session.pairs("select document, subscription from {Candidate}")
+        if documents:
+            definitions = dict(zip(*session.pairs(steps.DEFINITIONS), strict=True))
+            candidates = zip(documents, texts, strict=True)
+            for document, text in self._verifier.decide(candidates, definitions, sources):
+                yield document, json.loads(text)
 
     def sweep(self) -> None:
         """Takes away what removed subscriptions left behind; done by itself from time to time."""
@@ -218,6 +215,9 @@ def _postgresql(address: str) -> Backend:
     return PostgreSQL(address)
 
 
-def _order(pair: tuple[Id, Id]) -> tuple[bool, Id, bool, Id]:
-    document, subscription = pair
-    return isinstance(document, str), document, isinstance(subscription, str), subscription
+def _sorted(ids: Collection[Id]) -> list[Id]:
+    """Numbers before texts, each in order."""
+    try:
+        return sorted(ids)  # type: ignore[type-var]
+    except TypeError:
+        return sorted(ids, key=lambda id: (isinstance(id, str), id))

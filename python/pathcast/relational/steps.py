@@ -129,12 +129,17 @@ join {Kept} k on k.document = m.document and k.id = m.low_id and k.start_point =
 """3. What ends in a leaf or a value, or in a node that has what hangs below."""
 
 BRANCHING_POINT_PRUNING = """
+select distinct document, id, high_start as start_point
+from {Neighbour}
+where branches = 1
+union all
 select document, id, high_start as start_point
 from {Neighbour}
+where branches > 1
 group by document, id, high_start, branches
 having count(distinct branch) = branches
 """
-"""4. The nodes at which all branches of a pattern were found."""
+"""4. The nodes at which all branches of a pattern were found; with one branch there is nothing to count."""
 
 CUTTING = """
 select distinct document, id from {Level}

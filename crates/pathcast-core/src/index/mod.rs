@@ -138,6 +138,8 @@ pub struct Stats {
     pub distinct: usize,
     pub linear: usize,
     pub twigs: usize,
+    /// Twigs that the engine decides as a whole.
+    pub native: usize,
     pub always: usize,
     pub looked_up: usize,
     pub shared_conditions: usize,
@@ -190,6 +192,11 @@ impl Index {
     pub fn new(settings: Settings) -> Self {
         let mut engine = AnyEngine::new(settings.engine);
         engine.set_attribute_filters(settings.attribute_filters);
+        Self::with_engine(settings, engine)
+    }
+
+    /// An empty set around an empty engine, which may be built otherwise than its name says.
+    pub fn with_engine(settings: Settings, engine: AnyEngine) -> Self {
         Self {
             names: Names::default(),
             engine,
@@ -217,6 +224,16 @@ impl Index {
     /// What holds for the whole set.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &AnyEngine {
+        &self.engine
+    }
+
+    /// The names of all subscriptions.
+    pub fn names(&self) -> &Names {
+        &self.names
     }
 
     /// How many subscriptions there are.
@@ -501,6 +518,7 @@ impl Index {
             distinct: self.expressions.len() - self.free.len(),
             linear: self.expressions.iter().filter(linear).count(),
             twigs: self.twigs.len(),
+            native: self.taken,
             always: self.always.len(),
             looked_up: self.values.len(),
             shared_conditions: self.arena.len(),
