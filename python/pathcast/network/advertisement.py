@@ -29,8 +29,8 @@ def advertisements(schema: Schema, *, limit: int = 1_000, max_depth: int | None 
     document.
 
     >>> schema = Schema.from_text('''
-    ...     <!ELEMENT a (b, e?)>  <!ELEMENT b (c)>  <!ELEMENT c (b | d)>  <!ELEMENT d EMPTY>  <!ELEMENT e
-    (#PCDATA)>
+    ...     <!ELEMENT a (b, e?)>  <!ELEMENT b (c)>  <!ELEMENT c (b | d)>
+    ...     <!ELEMENT d EMPTY>  <!ELEMENT e (#PCDATA)>
     ... ''')
     >>> advertisements(schema)
     ['/a/e', '/a(/b/c)+/d']
@@ -69,7 +69,7 @@ class _Paths:
         }
 
     def found(self) -> list[str]:
-        """Breadth first, so that a cut meets the deepest paths; what is open at the cut ends in the rest."""
+        """Breadth first, so that a cut meets the deepest paths; they end in the rest."""
         done: list[str] = []
         pending = deque([("", self.schema.root, 1)])
         while pending:
@@ -90,7 +90,7 @@ class _Paths:
         return [*texts, f"{prefix}/{name}{REST}"] if self.schema.children(name) else texts
 
     def _ways(self, prefix: str, name: str) -> list[tuple[str, bool, Sequence[str]]]:
-        """How a path goes on from an element: its text so far, whether it may end there, what may come next."""
+        """How a path goes on from an element: its text, whether it may end there, what may come next."""
         members = self.component.get(name)
         if members is None:
             return [(f"{prefix}/{name}", self.schema.height(name) == 1, self.schema.children(name))]

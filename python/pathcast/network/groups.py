@@ -107,7 +107,7 @@ class Groups:
                 del self.waiting[key]
 
     def _join(self, handle: int) -> None:
-        """A covered expression is a member of the merger that covers it, so that fewer leave before it is undone."""
+        """A covered expression is a member of the merger that covers it, which then lasts longer."""
         for key in self._keys(handle) if self.by_key else ():
             group = self.by_key.get(key)
             if group is not None and self.table.cover.covers(group.entry.handle, handle):

@@ -98,7 +98,7 @@ def _cut(first: Steps, second: Steps) -> tuple[int, Steps] | None:
 
 
 def keys(path: Steps, rules: Sequence[int]) -> Iterator[tuple[object, ...]]:
-    """What two paths have in common if a rule may merge them, so that candidates are found without comparing."""
+    """What two paths have in common if a rule may merge them."""
     if 1 in rules:
         for at, (_, name) in enumerate(path):
             if name != "*":

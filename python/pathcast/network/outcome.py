@@ -49,8 +49,8 @@ class Seen:
     """Ids of documents, the latest of them, with a mark of their content.
 
     >>> seen = Seen(2, Store(False))
-    >>> [seen.first("a", "1"), seen.first("a", "1"), seen.first("b", "1"), seen.first("c", "1"),
-    seen.first("a", "1")] [True, False, True, True, True]
+    >>> [seen.first(id, "1") for id in "aabca"]
+    [True, False, True, True, True]
     """
 
     def __init__(self, most: int, store: Store) -> None:

@@ -15,7 +15,7 @@ class Merging:
     """Which expressions are replaced by one that covers them."""
 
     max_degree: float = 0.0
-    """The share of paths that a merger may select and none of its members does; 0 allows perfect mergers only."""
+    """The share of paths that a merger may select and no member does; 0 allows perfect ones only."""
     rules: tuple[int, ...] = (1,)
     """1: one name differs. 2: one name and one operator differ. 3: a part in the middle differs."""
     depth: int = 12

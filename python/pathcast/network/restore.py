@@ -159,7 +159,21 @@ class _Restoring:
         return out
 
 
-_KNOWN = frozenset("path advertised epoch link client-adv client-sub adv told-adv sub told doc".split())
+_KNOWN = frozenset(
+    [
+        "path",
+        "advertised",
+        "epoch",
+        "link",
+        "client-adv",
+        "client-sub",
+        "adv",
+        "told-adv",
+        "sub",
+        "told",
+        "doc",
+    ]
+)
 
 
 def _advertised(value: dict[str, Any]) -> Advertised:

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 from pathcast.errors import PathcastError
 from pathcast.network import message as m
-from pathcast.network.message import Advertised, Delivery, Filter, Message, Publish, Subscribe
+from pathcast.network.message import Advertised, Delivery, Filter, Message, Publish
 
 VERSION = 1
 
