@@ -150,7 +150,7 @@ class Publications:
     def open_side(self, name: str, advertised: Iterable[int], told: Iterable[Filter] = ()) -> Side:
         """Begin to tell a neighbour what is wanted."""
         side = self.sides[name] = Side(name, self._next_forest, set(advertised))
-        self._next_forest += 1
+        self._next_forest += 2
         side.told = dict.fromkeys(told)
         if self.policy.merging is not None:
             side.groups = Groups(self, side, self.policy.merging)
@@ -163,6 +163,7 @@ class Publications:
         if side is None:
             return
         self.cover.clear(side.forest)
+        self.cover.clear(side.forest + 1)
         if side.groups is not None:
             side.groups.abandon()
         for filter in side.told:
@@ -210,7 +211,7 @@ class Publications:
         side.placed.add(handle)
         side.touched.add(handle)
         if self.policy.covering:
-            _, hidden = self.cover.insert(side.forest, handle)
+            _, hidden = self.cover.insert(self._forest(side, handle), handle)
             side.touched.update(hidden)
 
     def remove(self, side: Side, handle: int) -> None:
@@ -218,7 +219,7 @@ class Publications:
         side.placed.discard(handle)
         side.touched.add(handle)
         if self.policy.covering:
-            _, surfaced = self.cover.remove(side.forest, handle)
+            _, surfaced = self.cover.remove(self._forest(side, handle), handle)
             side.touched.update(surfaced)
         if side.groups is not None:
             side.groups.left(handle)
@@ -227,7 +228,12 @@ class Publications:
         """Whether a neighbour is to be told of an entry."""
         if not self.policy.covering:
             return handle in side.placed
-        return self.cover.is_root(side.forest, handle)
+        return self.cover.is_root(self._forest(side, handle), handle)
+
+    def _forest(self, side: Side, handle: int) -> int:
+        """With paths as the unit, what needs whole documents must not hide behind what is answered from paths."""
+        apart = self.policy.unit == "path" and not self.by_handle[handle].linear
+        return side.forest + apart
 
     # -- telling neighbours --------------------------------------------------------------------------------
 

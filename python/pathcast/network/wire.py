@@ -4,6 +4,7 @@ The line names the version and the kind; every field is checked for its type and
 fields are refused. Nothing in a message can make a reader run code or use more memory than the message has
 bytes.
 
+>>> from pathcast.network.message import Subscribe
 >>> encode(Subscribe(Filter("/a/b")))
 b'{"v":1,"kind":"subscribe","filter":{"xpath":"/a/b"}}\\n'
 >>> decode(encode(Publish("b1/c/7", b"<a/>")))
