@@ -231,7 +231,7 @@ class Publications:
         return self.cover.is_root(self._forest(side, handle), handle)
 
     def _forest(self, side: Side, handle: int) -> int:
-        """With paths as the unit, what needs whole documents must not hide behind what is answered from paths."""
+        """With paths as the unit, what needs whole documents must not hide behind what paths answer."""
         apart = self.policy.unit == "path" and not self.by_handle[handle].linear
         return side.forest + apart
 

@@ -1,4 +1,4 @@
-"""A network of brokers in one process, under one seed, with faults; and what must hold in it at every step."""
+"""A network of brokers in one process, under one seed, with faults, and what must hold at every step."""
 
 from pathcast.network.simulation.channel import Wire
 from pathcast.network.simulation.checks import Checks, ViolationError

@@ -293,9 +293,9 @@ def main() -> None:
         for name in ("published", "delivered", "owed", "checked", "rests"):
             setattr(total, name, getattr(total, name) + getattr(counted, name))
     print(
-        f"{options.seeds:,} seeds from {options.first}: {total.published:,} documents, {total.owed:,}
-        deliveries owed," f" {total.delivered:,} made, {total.rests:,} times at rest, {total.checked:,}
-        states compared," f" no violation, {time.process_time() - start:.0f} s"
+        f"{options.seeds:,} seeds from {options.first}: {total.published:,} documents, {total.owed:,} deliveries"
+        f" owed, {total.delivered:,} made, {total.rests:,} times at rest, {total.checked:,} states compared,"
+        f" no violation, {time.process_time() - start:.0f} s"
     )
 
 
