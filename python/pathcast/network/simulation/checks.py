@@ -211,16 +211,16 @@ class Checks:
         for broker, client, id in list(self.advertised):
             self.unadvertise(broker, client, id)
         self.rest()
-        for broker in self.world.brokers():
+        for one in self.world.brokers():
             left = {
-                "filters": list(broker.publications.entries),
-                "advertisements": list(broker.subscriptions.publishers),
-                "clients": list(broker.clients),
-                "expressions": len(broker.cover),
-                "indexed": len(broker.publications.index),
-                "told": [side.name for side in broker.publications.sides.values() if side.told],
-                "placed": [side.name for side in broker.publications.sides.values() if side.placed],
+                "filters": list(one.publications.entries),
+                "advertisements": list(one.subscriptions.publishers),
+                "clients": list(one.clients),
+                "expressions": len(one.cover),
+                "indexed": len(one.publications.index),
+                "told": [side.name for side in one.publications.sides.values() if side.told],
+                "placed": [side.name for side in one.publications.sides.values() if side.placed],
             }
             found = {name: what for name, what in left.items() if what}
             if found:
-                raise ViolationError(f"{broker.name} still has {found}")
+                raise ViolationError(f"{one.name} still has {found}")

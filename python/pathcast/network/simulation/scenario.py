@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import blake2b
+from itertools import pairwise
 from random import Random
 
 from pathcast.generate import documents, subscriptions
@@ -205,7 +206,7 @@ class Scenario:
             return
         self.world.remove_broker(name)
         # Whoever loses its way finds another, most of the time.
-        for one, other in zip(neighbours, neighbours[1:], strict=False):
+        for one, other in pairwise(neighbours):
             if other not in self.world.nodes[one].links and self.random.random() < 0.8:
                 self.world.connect(one, other, self.wire)
 
@@ -293,8 +294,8 @@ def main() -> None:
         for name in ("published", "delivered", "owed", "checked", "rests"):
             setattr(total, name, getattr(total, name) + getattr(counted, name))
     print(
-        f"{options.seeds:,} seeds from {options.first}: {total.published:,} documents, {total.owed:,} deliveries"
-        f" owed, {total.delivered:,} made, {total.rests:,} times at rest, {total.checked:,} states compared,"
+        f"{options.seeds:,} seeds from {options.first}: {total.published:,} documents,"
+        f" {total.owed:,} deliveries owed, {total.delivered:,} made, {total.rests:,} times at rest, {total.checked:,} states compared,"
         f" no violation, {time.process_time() - start:.0f} s"
     )
 
