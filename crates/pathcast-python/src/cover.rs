@@ -149,8 +149,8 @@ impl Cover {
         })
     }
 
-    /// Takes an expression out of a forest: whether it was a root, and which are roots now that were not.
-    fn remove(&mut self, forest: u32, handle: Handle) -> PyResult<(bool, Vec<Handle>)> {
+    /// Takes an expression out of a forest: whether it was a root, which are roots now, and which no longer are.
+    fn remove(&mut self, forest: u32, handle: Handle) -> PyResult<(bool, Vec<Handle>, Vec<Handle>)> {
         let Entry::Occupied(mut entry) = self.forests.entry(forest) else {
             return Err(PyKeyError::new_err(handle));
         };
@@ -158,7 +158,8 @@ impl Cover {
         if entry.get().is_empty() {
             entry.remove();
         }
-        removed.ok_or_else(|| PyKeyError::new_err(handle))
+        let removed = removed.ok_or_else(|| PyKeyError::new_err(handle))?;
+        Ok((removed.was_root, removed.surfaced, removed.hidden))
     }
 
     fn roots(&self, forest: u32) -> Vec<Handle> {

@@ -219,8 +219,8 @@ class Publications:
         side.placed.discard(handle)
         side.touched.add(handle)
         if self.policy.covering:
-            _, surfaced = self.cover.remove(self._forest(side, handle), handle)
-            side.touched.update(surfaced)
+            _, surfaced, hidden = self.cover.remove(self._forest(side, handle), handle)
+            side.touched.update(surfaced, hidden)
         if side.groups is not None:
             side.groups.left(handle)
 

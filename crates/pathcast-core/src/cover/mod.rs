@@ -26,7 +26,7 @@ mod word;
 
 pub use advertisement::{Advertisement, AdvertisementError};
 pub use degree::imperfect_degree;
-pub use forest::{Forest, Inserted};
+pub use forest::{Forest, Inserted, Removed};
 pub use leaves::{LeafPath, leaf_paths};
 pub use registry::{Expression, Handle, Registry};
 

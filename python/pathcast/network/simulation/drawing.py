@@ -82,7 +82,7 @@ def _placed(report: Report) -> tuple[dict[str, tuple[float, float]], int, int, b
             while len(rows) <= depth:
                 rows.append([])
             rows[depth] += level
-            below = {}
+            below: dict[str, None] = {}
             for name in level:
                 for other in near[name]:
                     if other not in row:

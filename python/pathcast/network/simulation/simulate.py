@@ -48,7 +48,7 @@ class Report:
 
     @property
     def routing_messages(self) -> int:
-        """Advertisements, subscriptions and documents that brokers received from each other: the paper's measure."""
+        """Advertisements, subscriptions and documents between brokers: what the paper counts."""
         return sum(number for kind, number in self.messages.items() if kind in (*CONTROL, "Publish"))
 
 
