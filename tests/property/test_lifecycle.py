@@ -44,11 +44,12 @@ class Lifecycle(RuleBasedStateMachine):
     """An index beside a dict: the dict's order is the order of registration."""
 
     engine = "auto"
+    cache_bytes = 64 << 20
     removed = Bundle("removed")
 
     @initialize()
     def start(self) -> None:
-        self.index = pathcast.Index(engine=self.engine)
+        self.index = pathcast.Index(engine=self.engine, cache_bytes=self.cache_bytes)
         self.model: dict[int | str, Subscription] = {}
 
     @rule(id=IDS, subscription=ANY)
@@ -128,9 +129,10 @@ class Lifecycle(RuleBasedStateMachine):
             assert "never" not in self.index
 
 
+@pytest.mark.parametrize("cache_bytes", [64 << 20, 100])
 @pytest.mark.parametrize("engine", pathcast.engines())
-def test_any_order_equals_a_fresh_build(engine: str) -> None:
-    machine = type("Lifecycle", (Lifecycle,), {"engine": engine})
+def test_any_order_equals_a_fresh_build(engine: str, cache_bytes: int) -> None:
+    machine = type("Lifecycle", (Lifecycle,), {"engine": engine, "cache_bytes": cache_bytes})
     run_state_machine_as_test(
         machine,
         settings=settings(

@@ -4,6 +4,7 @@
 //! is made.
 
 use super::lazy_dfa::LazyDfa;
+use super::xfilter::XFilter;
 use super::yfilter::YFilter;
 use super::{CacheStats, Engine, PathId};
 use crate::pattern::LinearPath;
@@ -132,6 +133,10 @@ pub trait Visitor {
 }
 
 engines! {
+    /// One automaton for each path.
+    XFilter, "xfilter", XFilter, XFilter::new(false);
+    /// One automaton for each path, entered at the name that is rarest among them.
+    XFilterLb, "xfilter-lb", XFilter, XFilter::new(true);
     /// The shared automaton.
     YFilter, "yfilter", YFilter, YFilter::default();
     /// The automaton made deterministic on demand.

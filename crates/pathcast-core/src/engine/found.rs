@@ -29,6 +29,12 @@ impl Found {
         }
     }
 
+    /// Whether a path was added.
+    #[inline]
+    pub fn contains(&self, path: PathId) -> bool {
+        self.marked[path.0 as usize / 64] & 1 << (path.0 % 64) != 0
+    }
+
     /// The paths in the order they were found.
     pub fn paths(&self) -> &[PathId] {
         &self.paths

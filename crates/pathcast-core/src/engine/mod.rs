@@ -6,7 +6,9 @@
 
 mod any;
 mod found;
+mod hops;
 pub mod lazy_dfa;
+pub mod xfilter;
 pub mod yfilter;
 
 pub use any::{AnyEngine, AnyRun, EngineName, Visitor};
