@@ -90,3 +90,16 @@ def test_ten_thousand_names_nobody_asked_for(engine: str, budget: int) -> None:
     assert index.match(f"<r>{unknown}<n0><n1><a x=''/></n1></n0></r>") == [0, 1]
     assert index.match(f"<r><a>{unknown}</a></r>") == [0, 2, 3]
     assert index.stats()["memory_bytes"] == before, "documents leave no names behind"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_belongs_together_is_far_apart(engine: str) -> None:
+    # 32: more elements than any index over a document may hold at once
+    index = pathcast.Index(engine=engine)
+    index.add_many(
+        [(0, "/r/a/b"), (1, "//a/c"), (2, "//c/b"), (3, "/r//a//b/@x"), (4, "//a/*/*/*"), (5, "//c//b")]
+    )
+    siblings = "<c><c/></c>" * 60_000
+    assert index.match(f"<r><a>{siblings}<b x=''/></a></r>") == [0, 1, 3]
+    assert index.match(f"<r><a>{siblings}</a><b x=''/></r>") == [1]
+    assert index.match(f"<r><a>{siblings}<c><y><b/></y></c>{siblings}</a></r>") == [1, 4, 5]

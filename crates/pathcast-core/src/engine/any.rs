@@ -3,6 +3,7 @@
 //! The table at the end of this file is the one place that lists them: a name, what it is, its type, how an empty one
 //! is made.
 
+use super::index_filter::IndexFilter;
 use super::lazy_dfa::LazyDfa;
 use super::xfilter::XFilter;
 use super::yfilter::YFilter;
@@ -141,4 +142,6 @@ engines! {
     YFilter, "yfilter", YFilter, YFilter::default();
     /// The automaton made deterministic on demand.
     LazyDfa, "lazy-dfa", LazyDfa, LazyDfa::default();
+    /// An index over the document's elements, joined with the prefix tree of the paths.
+    IndexFilter, "index-filter", IndexFilter, IndexFilter::default();
 }

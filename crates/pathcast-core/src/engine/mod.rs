@@ -7,6 +7,7 @@
 mod any;
 mod found;
 mod hops;
+pub mod index_filter;
 pub mod lazy_dfa;
 pub mod xfilter;
 pub mod yfilter;
