@@ -11,10 +11,8 @@ import pytest
 
 pytest.importorskip("pathcast._core")
 
-import pathcast
+from tests.engines import ENGINES, index_with
 
-# `pma` works on what a schema prunes, and there is none here.
-ENGINES = [name for name in pathcast.engines() if name != "pma"]
 BUDGETS = [64 << 20, 2_000]
 
 
@@ -26,7 +24,7 @@ def nested(depth: int, inside: str = "") -> bytes:
 def test_many_patterns_with_gaps_and_names_of_their_own(engine: str) -> None:
     # 52
     count = 100_000
-    index = pathcast.Index(engine=engine)
+    index = index_with(engine)
     index.add_many((n, f"//a{n}//*//*//b{n}") for n in range(count))
     assert index.stats()["distinct"] == count
     assert index.stats()["memory_bytes"] < count * 1_024
@@ -43,7 +41,7 @@ def test_many_patterns_with_gaps_and_names_of_their_own(engine: str) -> None:
 def test_many_patterns_with_gaps_and_one_beginning(engine: str, budget: int) -> None:
     # 52: every gap is open at every level
     count = 2_000
-    index = pathcast.Index(engine=engine, cache_bytes=budget)
+    index = index_with(engine, cache_bytes=budget)
     index.add_many((n, f"//a//*//*//b{n}") for n in range(count))
     index.add_many((count + n, f"//a/*/*/b{n}") for n in range(count))
     assert index.match(nested(100, "<b7/><b1999/>")) == [7, 1_999, count + 7, count + 1_999]
@@ -54,7 +52,7 @@ def test_many_patterns_with_gaps_and_one_beginning(engine: str, budget: int) -> 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_one_name_a_thousand_deep(engine: str, budget: int) -> None:
     # 25, 51
-    index = pathcast.Index(engine=engine, cache_bytes=budget)
+    index = index_with(engine, cache_bytes=budget)
     index.add_many([(0, "//a//a//a//a//a"), (1, "//a/a/a/a/a"), (2, "//a" * 64), (3, "//a" * 64 + "/b")])
     index.add_many([(4, "/a" * 5), (5, "//a//a//b//a"), (6, "//a/*/*/a//*/a/@x"), (7, "//a//a/a//a/a//b")])
     for _ in range(2):
@@ -68,7 +66,7 @@ def test_one_name_a_thousand_deep(engine: str, budget: int) -> None:
 def test_a_million_equal_subscriptions(engine: str) -> None:
     # 63
     count = 1_000_000
-    index = pathcast.Index(engine=engine)
+    index = index_with(engine)
     index.add_many((n, "//a//b/c") for n in range(count))
     assert index.stats()["distinct"] == 1
     hit, miss = index.match_many([b"<a><b><c/></b></a>", b"<a><b/><c/></a>"])
@@ -82,7 +80,7 @@ def test_a_million_equal_subscriptions(engine: str) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_ten_thousand_names_nobody_asked_for(engine: str, budget: int) -> None:
     # 33
-    index = pathcast.Index(engine=engine, cache_bytes=budget)
+    index = index_with(engine, cache_bytes=budget)
     index.add_many([(0, "/r/*/*/a"), (1, "//*//a/@x"), (2, "//a/*"), (3, "/r/a"), (4, "/r/*/*/*/*")])
     unknown = "".join(f"<n{n} m{n}=''><a/></n{n}>" for n in range(10_000))
     before = index.stats()["memory_bytes"]
@@ -95,7 +93,7 @@ def test_ten_thousand_names_nobody_asked_for(engine: str, budget: int) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_what_belongs_together_is_far_apart(engine: str) -> None:
     # 32: more elements than any index over a document may hold at once
-    index = pathcast.Index(engine=engine)
+    index = index_with(engine)
     index.add_many(
         [(0, "/r/a/b"), (1, "//a/c"), (2, "//c/b"), (3, "/r//a//b/@x"), (4, "//a/*/*/*"), (5, "//c//b")]
     )

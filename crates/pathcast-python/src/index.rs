@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::sync::RwLock;
 
-use pathcast_core::engine::EngineName;
+use pathcast_core::engine::{AttributeFilters, EngineName};
 use pathcast_core::index::{Document, Index as Core, SchemaOptions, Settings};
 use pathcast_core::limits::Limits;
 use pathcast_core::reader::{DocumentError, DocumentErrorKind};
@@ -34,7 +34,12 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    fn read<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Core) -> T + Send) -> PyResult<T> {
+    /// The class around an index that was made elsewhere.
+    pub(crate) fn around(core: Core) -> Self {
+        Self { core: RwLock::new(core) }
+    }
+
+    pub(crate) fn read<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Core) -> T + Send) -> PyResult<T> {
         refuse_within_read()?;
         py.detach(|| self.core.read().map(|core| work(&core)).map_err(|_| poisoned()))
     }
@@ -49,8 +54,8 @@ impl Index {
 impl Index {
     #[new]
     #[pyo3(signature = (
-        engine, limits, ordered, namespaces, ignore_namespaces, cache_bytes, schema, prune, validate,
-        refuse_impossible
+        engine, limits, ordered, namespaces, ignore_namespaces, cache_bytes, attribute_filters, schema, prune,
+        validate, refuse_impossible
     ))]
     #[allow(clippy::too_many_arguments, reason = "the Python class names and defaults them")]
     fn new(
@@ -60,6 +65,7 @@ impl Index {
         namespaces: Option<&Bound<'_, PyAny>>,
         ignore_namespaces: bool,
         cache_bytes: usize,
+        attribute_filters: &str,
         schema: Option<&Bound<'_, Graph>>,
         prune: Option<Pruning>,
         validate: bool,
@@ -70,10 +76,15 @@ impl Index {
             let message = format!("there is no engine '{engine}'; there are {}", all.join(", "));
             return Err(PyValueError::new_err(message));
         };
+        let Some(attribute_filters) = AttributeFilters::from_name(attribute_filters) else {
+            let message = format!("attribute_filters is 'inline' or 'postponed', not '{attribute_filters}'");
+            return Err(PyValueError::new_err(message));
+        };
         let settings = Settings {
             engine,
             ordered,
             cache_bytes,
+            attribute_filters,
             limits: limits_from_python(limits)?,
             namespaces: namespaces_from_python(namespaces)?,
             ignore_namespaces,
@@ -242,6 +253,7 @@ impl Index {
         dict.set_item("memory_bytes", stats.memory_bytes)?;
         dict.set_item("linear", stats.linear)?;
         dict.set_item("twigs", stats.twigs)?;
+        dict.set_item("native", stats.native)?;
         dict.set_item("always_decided", stats.always)?;
         dict.set_item("shared_conditions", stats.shared_conditions)?;
         dict.set_item("names", stats.names)?;
@@ -294,7 +306,7 @@ impl Index {
 }
 
 /// The answer for a null in a column of documents.
-fn missing() -> DocumentError {
+pub(crate) fn missing() -> DocumentError {
     let reason = "there is no document (null)".to_owned();
     DocumentError { kind: DocumentErrorKind::Malformed, reason, line: 0, column: 0 }
 }

@@ -26,7 +26,7 @@ def _print_version(wanted: bool) -> None:
 
 
 def _check_engine(name: str) -> str:
-    if name not in pathcast.engines():
+    if name not in pathcast.engines(variants=True):
         raise typer.BadParameter(f"{name!r} is no engine; choose one of {', '.join(pathcast.engines())}.")
     return name
 

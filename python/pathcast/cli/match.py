@@ -16,6 +16,7 @@ from pathcast.cli.documents import answers, find_documents
 from pathcast.cli.formats import WRITERS, Format
 from pathcast.cli.stream import progress
 from pathcast.errors import SubscriptionErrors, located
+from pathcast.index import needs_schema
 from pathcast.schema import Schema
 from pathcast.subscriptions import SubscriptionFile
 
@@ -55,6 +56,8 @@ def match(
     """
     if [*documents, subscriptions].count("-") > 1:
         fail("pathcast: standard input (-) can be read only once.")
+    if dtd is None and needs_schema(engine):
+        fail(f"pathcast: the engine {engine} needs a schema to prune wildcards: give --dtd FILE.")
     index = load(subscriptions, engine, None if dtd is None else read_schema(dtd, root))
     with _opened(output) as stream:
         found = progress(

@@ -110,7 +110,7 @@ impl Visitor for OneDocument<'_, '_> {
         let xml = index.namespace_of(XML);
         scratch.names.uris.clear();
         scratch.names.uris.extend([NamespaceId::NONE, xml]);
-        let with_tree = !index.twigs.is_empty();
+        let with_tree = index.twigs.len() > index.taken;
         if with_tree {
             scratch.tree.begin(index.names.len());
         }
@@ -127,7 +127,8 @@ impl Visitor for OneDocument<'_, '_> {
             names: &mut scratch.names,
             tree: with_tree.then_some(&mut scratch.tree),
             attributes: engine.wants_attributes(),
-            text: index.text_twigs > 0 || graph.is_some(),
+            values: engine.wants_values(),
+            text: index.text_twigs > 0 || engine.wants_text() || graph.is_some(),
         };
         document.read(reader, &mut sink)?;
         if let Some(fault) = scratch.guard.fault() {
@@ -214,6 +215,10 @@ impl Index {
         matched.extend(alternatives);
         candidates.sort_unstable();
         candidates.dedup();
+        candidates.retain(|&id| match &self.expressions[id as usize] {
+            Expression::Twig { required, .. } => required.iter().all(|&path| found.contains(path)),
+            _ => true,
+        });
         let answer = Remembered { matched: matched.into(), candidates: candidates.into() };
         if let Some(signature) = engine.signature(run) {
             memo.put(signature, answer.clone(), self.settings.cache_bytes / 4);
@@ -269,6 +274,8 @@ struct Matcher<'a, E: Engine> {
     names: &'a mut DocumentNames,
     tree: Option<&'a mut Tree>,
     attributes: bool,
+    /// Whether the engine wants their values too.
+    values: bool,
     text: bool,
     /// The schema that documents are held to.
     guard: Option<(&'a Graph, &'a mut Guard)>,
@@ -309,8 +316,11 @@ impl<E: Engine> Sink for Matcher<'_, E> {
         let element = names.resolve(self.names.uris[tag.uri.0 as usize], tag.local);
         if self.attributes {
             self.names.resolve_attributes(names, tag);
+            if self.values {
+                self.engine.values(self.run, tag.attributes().map(|attribute| attribute.value));
+            }
         }
-        self.engine.start(self.run, element, &self.names.attributes, self.found);
+        self.engine.start_tag(self.run, element, &self.names.attributes, tag, self.found);
         if let Some(tree) = &mut self.tree {
             tree.start(tag, element, &self.names.uris, names);
         }
@@ -334,18 +344,21 @@ impl<E: Engine> Sink for Matcher<'_, E> {
         if let Some((graph, guard)) = &mut self.guard {
             guard.text(graph, text);
         }
+        self.engine.text(self.run, text);
         if let Some(tree) = &mut self.tree {
             tree.text(text);
         }
     }
 
     fn comment(&mut self, text: &str) {
+        self.engine.aside(self.run);
         if let Some(tree) = &mut self.tree {
             tree.comment(text);
         }
     }
 
     fn instruction(&mut self, target: &str, data: &str) {
+        self.engine.aside(self.run);
         if let Some(tree) = &mut self.tree {
             tree.instruction(target, data);
         }

@@ -12,6 +12,7 @@ mod memo;
 mod paths;
 mod roster;
 mod schema;
+mod triggers;
 
 pub use batch::Document;
 pub use file::IndexFormatError;
@@ -24,16 +25,17 @@ use std::sync::{Arc, Mutex};
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::engine::{AnyEngine, CacheStats, EngineName, PathId};
+use crate::engine::{AnyEngine, AttributeFilters, CacheStats, EngineName, PathId};
 use crate::hashing::hash;
 use crate::limits::Limits;
 use crate::names::Names;
-use crate::pattern::{Condition, LinearPath, Scope, Trigger, as_linear, normalise, trigger};
+use crate::pattern::{Condition, LinearPath, Scope, as_linear, normalise};
 use crate::twig::{Arena, ConditionId, Necessary};
 use crate::xpath::{self, XPathError};
-use paths::Paths;
+use paths::{Paths, filtered_key};
 use roster::{ExpressionId, Roster, Slot, VACANT};
 use schema::SchemaUse;
+use triggers::Awaited;
 
 /// Prefixes to namespace URIs.
 pub type Namespaces = Vec<(Box<str>, Box<str>)>;
@@ -47,6 +49,8 @@ pub struct Settings {
     pub ordered: bool,
     /// Bytes that the caches of one thread may hold.
     pub cache_bytes: usize,
+    /// When an engine that takes filters on attributes decides them.
+    pub attribute_filters: AttributeFilters,
     /// Bounds on documents and expressions.
     pub limits: Limits,
     /// Namespaces of every expression, after its own.
@@ -61,6 +65,7 @@ impl Default for Settings {
             engine: EngineName::Auto,
             ordered: false,
             cache_bytes: 64 << 20,
+            attribute_filters: AttributeFilters::default(),
             limits: Limits::default(),
             namespaces: Vec::new(),
             ignore_namespaces: false,
@@ -117,7 +122,16 @@ enum Expression {
     /// Any of some linear paths, their numbers sorted.
     AnyOf(Box<[PathId]>),
     /// Decided on a tree, when one of these paths was found; without any, on every document.
-    Twig { condition: ConditionId, necessary: Necessary, triggers: Box<[PathId]>, text: bool },
+    Twig {
+        condition: ConditionId,
+        necessary: Necessary,
+        triggers: Box<[PathId]>,
+        /// Paths that must all be found besides.
+        required: Box<[PathId]>,
+        text: bool,
+    },
+    /// Decided by the engine as a whole.
+    Taken { condition: ConditionId, path: PathId },
 }
 
 /// Counts and sizes of an index.
@@ -128,6 +142,8 @@ pub struct Stats {
     pub distinct: usize,
     pub linear: usize,
     pub twigs: usize,
+    /// Twigs that the engine decides as a whole.
+    pub native: usize,
     pub always: usize,
     pub shared_conditions: usize,
     pub names: usize,
@@ -155,7 +171,9 @@ pub struct Index {
     alternatives: FxHashMap<Box<[PathId]>, ExpressionId>,
     /// Twigs that any document may satisfy.
     always: FxHashSet<ExpressionId>,
-    /// Twigs that look at text, comments or instructions.
+    /// Twigs that the engine decides.
+    taken: usize,
+    /// Other twigs that look at text, comments or instructions.
     text_twigs: usize,
     /// Counts changes of expressions, so that remembered answers are not outlived.
     changes: u64,
@@ -167,9 +185,16 @@ pub struct Index {
 impl Index {
     /// An empty set.
     pub fn new(settings: Settings) -> Self {
+        let mut engine = AnyEngine::new(settings.engine);
+        engine.set_attribute_filters(settings.attribute_filters);
+        Self::with_engine(settings, engine)
+    }
+
+    /// An empty set around an empty engine, which may be built otherwise than its name says.
+    pub fn with_engine(settings: Settings, engine: AnyEngine) -> Self {
         Self {
             names: Names::default(),
-            engine: AnyEngine::new(settings.engine),
+            engine,
             settings,
             schema: None,
             paths: Paths::default(),
@@ -180,6 +205,7 @@ impl Index {
             twigs: FxHashMap::default(),
             alternatives: FxHashMap::default(),
             always: FxHashSet::default(),
+            taken: 0,
             text_twigs: 0,
             changes: 0,
             roster: Arc::default(),
@@ -191,6 +217,16 @@ impl Index {
     /// What holds for the whole set.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &AnyEngine {
+        &self.engine
+    }
+
+    /// The names of all subscriptions.
+    pub fn names(&self) -> &Names {
+        &self.names
     }
 
     /// How many subscriptions there are.
@@ -369,20 +405,16 @@ impl Index {
     /// The distinct expression of a normal form; a new one is made known to whoever matches it.
     fn intern(&mut self, form: &NormalForm) -> ExpressionId {
         match form {
-            NormalForm::Linear(key) => {
-                let path = self.paths.intern(key, &mut self.engine);
-                if let Some(known) = self.paths.expression(path) {
-                    self.paths.release_user(path);
-                    return known;
-                }
-                let fresh = self.place(Expression::Linear(path));
-                self.paths.set_expression(path, fresh);
-                fresh
-            }
+            NormalForm::Linear(key) => self.intern_path(key),
             NormalForm::AnyOf(keys) => self.intern_alternatives(keys),
             NormalForm::Other(Condition::True) => self.constant(true),
             NormalForm::Other(Condition::False) => self.constant(false),
             NormalForm::Other(condition) => {
+                if self.engine.takes_filters()
+                    && let Some(key) = filtered_key(condition)
+                {
+                    return self.intern_path(&key);
+                }
                 let shared = self.arena.intern(condition);
                 if let Some(&known) = self.twigs.get(&shared) {
                     self.arena.release(shared);
@@ -391,6 +423,18 @@ impl Index {
                 self.place_twig(condition, shared)
             }
         }
+    }
+
+    /// The expression that is just a path.
+    fn intern_path(&mut self, key: &[u8]) -> ExpressionId {
+        let path = self.paths.intern(key, &mut self.engine);
+        if let Some(known) = self.paths.expression(path) {
+            self.paths.release_user(path);
+            return known;
+        }
+        let fresh = self.place(Expression::Linear(path));
+        self.paths.set_expression(path, fresh);
+        fresh
     }
 
     fn intern_alternatives(&mut self, keys: &[Box<[u8]>]) -> ExpressionId {
@@ -417,17 +461,17 @@ impl Index {
     }
 
     fn place_twig(&mut self, condition: &Condition, shared: ConditionId) -> ExpressionId {
-        let (triggers, always) = match trigger(condition) {
-            Trigger::Always => (Vec::new(), true),
-            Trigger::AnyOf(paths) => {
-                let mut intern = |path: &LinearPath| self.paths.intern(&path.to_bytes(), &mut self.engine);
-                (paths.iter().map(&mut intern).collect(), false)
-            }
-        };
+        let fresh = self.place(Expression::Free);
+        self.twigs.insert(shared, fresh);
+        if let Some(path) = self.paths.take(condition, fresh, &mut self.engine) {
+            self.taken += 1;
+            self.expressions[fresh as usize] = Expression::Taken { condition: shared, path };
+            return fresh;
+        }
+        let Awaited { triggers, required, always } = self.awaited(condition);
         let text = condition.looks_at_text();
         let necessary = self.arena.intern_necessary(condition);
-        let fresh = self.place(Expression::Free);
-        for &path in &triggers {
+        for &path in &*triggers {
             self.paths.wait(path, fresh);
         }
         if always {
@@ -435,8 +479,7 @@ impl Index {
         }
         self.text_twigs += usize::from(text);
         self.expressions[fresh as usize] =
-            Expression::Twig { condition: shared, necessary, triggers: triggers.into(), text };
-        self.twigs.insert(shared, fresh);
+            Expression::Twig { condition: shared, necessary, triggers, required, text };
         fresh
     }
 
@@ -470,7 +513,13 @@ impl Index {
                     self.paths.release_waiting(path, id, &mut self.engine);
                 }
             }
-            Expression::Twig { condition, necessary, triggers, text } => {
+            Expression::Taken { condition, path } => {
+                self.paths.release_taken(path, &mut self.engine);
+                self.taken -= 1;
+                self.twigs.remove(&condition);
+                self.arena.release(condition);
+            }
+            Expression::Twig { condition, necessary, triggers, required, text } => {
                 self.arena.release_necessary(&necessary);
                 self.always.remove(&id);
                 self.twigs.remove(&condition);
@@ -478,6 +527,9 @@ impl Index {
                 self.arena.release(condition);
                 for &path in &triggers {
                     self.paths.release_waiting(path, id, &mut self.engine);
+                }
+                for &path in &required {
+                    self.paths.release(path, &mut self.engine);
                 }
             }
         }
@@ -493,6 +545,7 @@ impl Index {
             distinct: self.expressions.len() - self.free.len(),
             linear: self.expressions.iter().filter(linear).count(),
             twigs: self.twigs.len(),
+            native: self.taken,
             always: self.always.len(),
             shared_conditions: self.arena.len(),
             names: self.names.len() - 1,
@@ -508,8 +561,8 @@ impl Index {
             .expressions
             .iter()
             .map(|expression| match expression {
-                Expression::Twig { triggers, necessary, .. } => {
-                    triggers.len() * size_of::<PathId>() + necessary.memory_bytes()
+                Expression::Twig { triggers, required, necessary, .. } => {
+                    (triggers.len() + required.len()) * size_of::<PathId>() + necessary.memory_bytes()
                 }
                 Expression::AnyOf(paths) => 2 * paths.len() * size_of::<PathId>(),
                 _ => 0,

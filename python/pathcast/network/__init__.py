@@ -1,0 +1,5 @@
+"""A network of brokers that route documents by content."""
+
+from pathcast.network.covering import covers, overlaps, relation
+
+__all__ = ["covers", "overlaps", "relation"]
