@@ -3,9 +3,11 @@
 //! The table at the end of this file is the one place that lists them: a name, what it is, its type, how an empty one
 //! is made.
 
+use super::index_filter::IndexFilter;
 use super::lazy_dfa::LazyDfa;
 use super::pma::{Output, Pma};
 use super::predicate::{Organisation, Predicates};
+use super::xfilter::XFilter;
 use super::xtrie::XTrie;
 use super::yfilter::YFilter;
 use super::{AttributeFilters, CacheStats, Engine, PathId};
@@ -182,6 +184,10 @@ pub trait Visitor {
 }
 
 engines! {
+    /// One automaton for each path.
+    XFilter, "xfilter", XFilter, XFilter::new(false);
+    /// One automaton for each path, entered at the name that is rarest among them.
+    XFilterLb, "xfilter-lb", XFilter, XFilter::new(true);
     /// The shared automaton.
     YFilter, "yfilter", YFilter, YFilter::default();
     /// The automaton made deterministic on demand.
@@ -200,4 +206,6 @@ engines! {
     PredicatePc, "predicate-pc", Predicates, Predicates::new(Organisation::PrefixCovering);
     /// Predicates with prefix covering and access predicates.
     PredicatePcAp, "predicate-pc-ap", Predicates, Predicates::new(Organisation::AccessPredicates);
+    /// An index over the document's elements, joined with the prefix tree of the paths.
+    IndexFilter, "index-filter", IndexFilter, IndexFilter::default();
 }
