@@ -35,6 +35,8 @@ class PostgreSQL:
     def prepare(self, wanted: Settings) -> Settings:
         """Makes the tables and their indexes if they are not there."""
         with self._transaction() as session:
+            # What another made while this one waited for the lock has to be seen.
+            session.execute("set transaction isolation level read committed")
             session.execute(f"select pg_advisory_xact_lock({_LOCK})")
             for table, key in tables.KEYS.items():
                 columns = ", ".join(f"{name} {kind}" for name, kind in tables.COLUMNS[table].items())
