@@ -100,18 +100,18 @@ def test_a_megabyte_in_a_value(make: Make) -> None:
     database = make(False)
     database.limits = Limits(expression_bytes=3 << 20)
     value = "\U0001f600é'x" * 110_000
-    database.settings = pathcast.relational.settings.Settings(  # type: ignore[attr-defined]
-        database.settings.key, {}, False, 3 << 20
-    )
+    database.settings = pathcast.relational.settings.Settings(database.settings.key, {}, False, 3 << 20)
     database.subscribe([("same", f'//a[. = "{value}"]'), ("other", f'//a[. = "{value}y"]'), ("any", "//a")])
-    text = f"<r><a x=\"{value}\">{value}</a></r>".encode()
+    text = f'<r><a x="{value}">{value}</a></r>'.encode()
     assert database.match([("d", text)]) == [("d", "any"), ("d", "same")]
 
 
 def test_a_value_longer_than_any_constant_differs_from_all(make: Make) -> None:
     database = make(False)
     long = "1" * 20_000
-    database.subscribe([("!=", "//a[. != 'x']"), ("=", "//a[. = '1']"), (">", "//a[. > 5]"), ("n", "//a[. != 1]")])
+    database.subscribe(
+        [("!=", "//a[. != 'x']"), ("=", "//a[. = '1']"), (">", "//a[. > 5]"), ("n", "//a[. != 1]")]
+    )
     assert [id for _, id in database.match([("d", f"<a>{long}</a>")])] == ["!=", ">", "n"]
 
 

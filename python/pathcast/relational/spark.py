@@ -109,7 +109,9 @@ class SparkRelational(Relational):
                 self._store.write(table, change, rows)
         if snapshot.changes:
             there = self._store.live("Subscription", snapshot).select("subscription")
-            replaced = compiled["Subscription"].select("subscription").join(there, "subscription", "left_semi")
+            replaced = (
+                compiled["Subscription"].select("subscription").join(there, "subscription", "left_semi")
+            )
             self._store.write("Gone", change, replaced)
             written.append("Gone")
         self._store.commit(change, level, written, self.settings)
@@ -150,12 +152,10 @@ class SparkRelational(Relational):
 
     def _compiled(self, subscriptions: DataFrame) -> dict[str, DataFrame]:
         """Compiled by the workers; of two rows with one id, either counts."""
-        columns = [
-            name for name in ("id", "xpath", "ordered", "namespaces") if name in subscriptions.columns
-        ]
+        columns = [name for name in ("id", "xpath", "ordered", "namespaces") if name in subscriptions.columns]
         task = compiling(self.limits, self.settings, self.ordered, LEVELS, ALTERNATIVES)
         place = f"{self._path}/compiled"
-        wide = subscriptions.select(*columns).mapInArrow(task, wide_schema((*COMPILED, "Refused")))  # type: ignore[arg-type]
+        wide = subscriptions.select(*columns).mapInArrow(task, wide_schema((*COMPILED, "Refused")))
         wide.write.mode("overwrite").partitionBy("part").parquet(place)
         everything = self._spark.read.schema(wide.schema).parquet(place)
         refused = everything.where("part = 'Refused'").limit(20).collect()
@@ -232,7 +232,7 @@ class SparkRelational(Relational):
         shredded = f"{folder}/shredded"
         task = shredding(self.limits, self.settings, ROWS)
         parts = (*SHREDDED, "Dead")
-        wide = documents.mapInArrow(task, wide_schema(parts, kind))  # type: ignore[arg-type]
+        wide = documents.mapInArrow(task, wide_schema(parts, kind))
         wide.write.partitionBy("part").parquet(shredded)
         everything = self._spark.read.schema(wide.schema).parquet(shredded)
         snapshot = self._snapshot
@@ -261,7 +261,7 @@ class SparkRelational(Relational):
         kind = documents.schema["document"].dataType.simpleString()
         task = deciding(self.limits, self.settings)
         rows = documents.join(candidates, "document").select("document", "content", "candidates")
-        return rows.mapInArrow(task, f"document {kind}, subscription string")  # type: ignore[arg-type]
+        return rows.mapInArrow(task, f"document {kind}, subscription string")
 
     # The rest
 
@@ -285,5 +285,3 @@ def _bytes(document: Any) -> bytes | None:
     if isinstance(document, str):
         return ("\ufeff" + document.removeprefix("\ufeff")).encode()
     return bytes(document) if not hasattr(document, "__fspath__") else Path(document).read_bytes()
-
-

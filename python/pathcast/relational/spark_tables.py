@@ -64,7 +64,9 @@ class Store:
         from pyspark.errors import AnalysisException
 
         try:
-            rows = self.spark.read.schema(CHANGE).parquet(f"{self.path}/changes").collect()  # one row a change
+            rows = (
+                self.spark.read.schema(CHANGE).parquet(f"{self.path}/changes").collect()
+            )  # one row a change
         except AnalysisException:
             rows = []
         rows = sorted(rows, key=lambda row: row["number"])
@@ -77,7 +79,9 @@ class Store:
     def commit(self, change: int, level: int, written: Iterable[str], settings: Settings) -> None:
         """Makes a change seen."""
         row = (change, level, " ".join(written), json.dumps(settings.rows()))
-        self.spark.createDataFrame([row], CHANGE).coalesce(1).write.parquet(f"{self.path}/changes/{change}")
+        self.spark.createDataFrame([row], CHANGE).coalesce(1).write.parquet(
+            f"{self.path}/changes/change={change}"
+        )
 
     def write(self, table: str, change: int, rows: DataFrame) -> None:
         """Adds the rows of a change to a table."""
