@@ -48,7 +48,6 @@ def explain(
     ignore_namespaces: bool,
     ordered: bool,
 ) -> tuple[bool, list[tuple[str, bool, list[tuple[str, int, list[str]]]]]]: ...
-
 def compile(
     subscriptions: Iterable[Subscription] | ArrowStream,
     limits: Limits,
