@@ -59,10 +59,44 @@ pub(super) struct Publication {
 pub(super) struct Outcome {
     pub(super) found: Found,
     /// By node of the trie: whether its expression is true.
-    pub(super) covered: Vec<bool>,
-    pub(super) touched: Vec<u32>,
+    pub(super) covered: Marks,
     pub(super) known: Vec<Known>,
     pub(super) climb: Vec<u32>,
+}
+
+/// A set of numbers, a bit each, that is emptied in time proportional to what is in it.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    words: Vec<u64>,
+    marked: Vec<u32>,
+}
+
+impl Marks {
+    /// Empties it and makes room for numbers below `bound`.
+    fn clear(&mut self, bound: usize) {
+        for number in self.marked.drain(..) {
+            self.words[number as usize / 64] = 0;
+        }
+        self.words.resize(bound.div_ceil(64), 0);
+    }
+
+    #[inline]
+    pub(super) fn contains(&self, number: u32) -> bool {
+        self.words[number as usize / 64] >> (number % 64) & 1 == 1
+    }
+
+    /// Adds a number; whether it was not there.
+    #[inline]
+    pub(super) fn insert(&mut self, number: u32) -> bool {
+        let word = &mut self.words[number as usize / 64];
+        let bit = 1 << (number % 64);
+        if *word & bit != 0 {
+            return false;
+        }
+        *word |= bit;
+        self.marked.push(number);
+        true
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -101,10 +135,7 @@ impl Run {
         self.stamps.resize(shared.index.bound(), 0);
         let outcome = &mut self.outcome;
         outcome.found.clear(shared.paths);
-        for node in outcome.touched.drain(..) {
-            outcome.covered[node as usize] = false;
-        }
-        outcome.covered.resize(shared.store.bound(), false);
+        outcome.covered.clear(shared.store.bound());
         outcome.known.resize(shared.store.bound(), Known::default());
     }
 
