@@ -102,6 +102,16 @@ def test_ten_thousand_names_that_nobody_asked_for(engine: str) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("way", WAYS)
+def test_many_attributes_lead_to_one_filter_once(engine: str, way: Literal["inline", "postponed"]) -> None:
+    index = pathcast.Index(engine, attribute_filters=way)
+    index.add_many([(n, f"//a[@* > {n + 5}][@* != {n}]/b") for n in range(100)])
+    attributes = " ".join(f"k{n}='5'" for n in range(5_000))
+    assert index.match(f"<a {attributes}><b/></a>") == []
+    assert index.match(f"<a {attributes} last='6'><b/></a>") == [0]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("way", WAYS)
 def test_filters_that_all_pass_are_bounded(engine: str, way: Literal["inline", "postponed"]) -> None:
     """Every element is one of a thousand variables; their pairs must not all be tried."""
     index = pathcast.Index(engine, attribute_filters=way)

@@ -10,11 +10,14 @@ use super::attributes::Attributes;
 use super::index::PredicateId;
 use super::labels::{Label, Labels};
 use super::places::Places;
-use super::tags::TagId;
+use super::tags::{Key, TagId};
 use super::trie::Known;
 use crate::engine::Found;
 use crate::names::{NameId, Resolved};
 use crate::pattern::NameTest;
+
+/// Bytes that buffers keep from one document to the next.
+pub(super) const KEPT_BYTES: usize = 1 << 20;
 
 /// What changes while a document runs.
 #[derive(Debug, Default)]
@@ -34,6 +37,7 @@ pub struct Run {
     /// Whether the last event was a start tag.
     at_leaf: bool,
     content: Vec<u8>,
+    opened: Vec<(Key, NameTest)>,
     publication: Publication,
     outcome: Outcome,
 }
@@ -128,6 +132,8 @@ impl Run {
         self.at_leaf = false;
         let path = &mut self.publication;
         path.attributes.clear();
+        self.content.clear();
+        self.content.shrink_to(KEPT_BYTES);
         path.fresh.clear();
         path.leaf += 1;
         path.places.resize(shared.tags.bound());
@@ -164,7 +170,7 @@ impl Run {
         self.content.clear();
         let from = self.filtered.len();
         if shared.tags.any_filtered() {
-            shared.tags.of_attributes(element, attributes, &mut self.filtered);
+            shared.tags.of_attributes(element, attributes, &mut self.opened, &mut self.filtered);
             self.content.extend(self.filtered[from..].iter().flat_map(|tag| tag.to_le_bytes()));
         }
         if !shared.postponed.is_empty() {
