@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 import pathcast
-from pathcast.bench import foundation, pruning, spark
+from pathcast.bench import filters, foundation, pruning, spark
 from pathcast.bench.foundation import Row
 from pathcast.bench.workloads import Workload, yfilter_benchmark
 
@@ -25,6 +25,7 @@ EXPERIMENTS: dict[str, Callable[[Workload], Iterator[Row]]] = {
     "reader": foundation.reader,
     "registration": foundation.registration,
     "engines": foundation.engines,
+    "filters": filters.filters,
     "pruning": pruning.table,
     "spark": spark.pipeline,
     "spark-peers": spark.peers,
