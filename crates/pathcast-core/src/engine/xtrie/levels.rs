@@ -251,6 +251,19 @@ impl LevelSets {
         self.low[id as usize] != 0 || last << (63 - top % 64) != 0 || (1..top / 64).any(|at| word(at) != 0)
     }
 
+    /// The levels of the set that are a gap above this one.
+    #[inline]
+    pub(super) fn above(&self, id: u32, level: u32, gap: Gap) -> Levels {
+        let Some(top) = level.checked_sub(gap.min) else { return Levels::default() };
+        if top < 64 {
+            let fits = if gap.exact { 1 << top } else { u64::MAX >> (63 - top) };
+            return Levels { low: self.low[id as usize] & fits, high: Vec::new() };
+        }
+        let mut levels = Levels::one(level).above(gap);
+        levels.keep(&self.get(id, level));
+        levels
+    }
+
     /// The set, no further down than `bound`.
     #[inline]
     pub(super) fn get(&self, id: u32, bound: u32) -> Levels {
@@ -308,6 +321,9 @@ mod tests {
                     for level in 0..bound {
                         let expected = levels.iter().any(|&each| fits(each, level));
                         assert_eq!(sets.has_above(1, level, gap), expected, "{gap:?} {levels:?} {level}");
+                        let fitting: Vec<u32> =
+                            levels.iter().copied().filter(|&each| fits(each, level)).collect();
+                        assert_eq!(sets.above(1, level, gap), set(&fitting), "{gap:?} {levels:?} {level}");
                     }
                     levels.iter().for_each(|&level| sets.remove(1, level));
                     assert!(sets.get(1, bound).is_empty() && sets.high.is_empty());

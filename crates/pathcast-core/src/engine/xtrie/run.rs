@@ -3,7 +3,7 @@
 //! **Invariant.** All that is noted for a level is forgotten when the element at that level ends, by lists of what was
 //! noted there. So a document that touches little costs little, however large the table is.
 
-use super::chain::{AT_ROOT, Key};
+use super::chain::{AT_ROOT, Again, Key};
 use super::levels::LevelSets;
 use super::open::Open;
 use super::state::States;
@@ -29,6 +29,8 @@ pub struct Run {
     pub(super) noted_paths: Vec<u32>,
     marks: Vec<Marks>,
     pub(super) states: States,
+    /// By group: the element that it was tried below.
+    tried: Vec<u64>,
     /// Groups of rows that may hang on rows at their own level: they are tried last.
     late: Vec<u32>,
     late_rows: Vec<u32>,
@@ -99,6 +101,7 @@ impl XTrie {
         let (rows, paths) = self.table.bounds();
         run.met.resize(self.trie.nodes.len());
         run.states.resize(rows);
+        run.tried.resize(self.table.chains.bound(), 0);
         if self.options.variant == Variant::Eager {
             run.rows.resize(rows);
             run.paths.resize(paths);
@@ -159,7 +162,7 @@ impl XTrie {
         run.met.insert(node, level);
         for &at in &substring.paths {
             let group = self.table.chains.group(at);
-            if may_hold(run, &group.key, level) {
+            if may_hold(run, &group.key, level) && must_try(run, at, &group.key, level) {
                 self.probe_paths(run, group, level);
             }
         }
@@ -167,7 +170,7 @@ impl XTrie {
             let group = self.table.chains.group(at);
             if group.key.gap.min == 0 {
                 run.late.push(at);
-            } else if may_hold(run, &group.key, level) {
+            } else if may_hold(run, &group.key, level) && must_try(run, at, &group.key, level) {
                 group.rows.iter().for_each(|&row| self.probe_row(run, row, level));
             }
         }
@@ -271,4 +274,16 @@ impl XTrie {
 #[inline]
 fn may_hold(run: &Run, key: &Key, level: u32) -> bool {
     if key.probe == AT_ROOT { key.gap.fits(level) } else { run.met.has_above(key.probe, level, key.gap) }
+}
+
+/// Whether trying the rows of a group could change anything; they count as tried then.
+#[inline]
+fn must_try(run: &mut Run, group: u32, key: &Key, level: u32) -> bool {
+    let above = match key.again {
+        Again::Always => return true,
+        Again::BelowAnother(levels) => level - levels,
+        Again::Never => 0,
+    };
+    let serial = run.open.serial(above);
+    std::mem::replace(&mut run.tried[group as usize], serial) != serial
 }

@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::chain::{AT_ROOT, Chains, Key};
+use super::chain::{AT_ROOT, Again, Chains, Key};
 use super::decompose::{Piece, StartTest, Substring};
 use super::levels::Gap;
 use super::local::reads_value;
@@ -181,7 +181,8 @@ impl Table {
             // What is not there is noticed at the end tag alone, so somebody must wait for it.
             if node != NONE && (leaf || chained == Chained::All || piece.mode == Mode::Not) {
                 let (probe, gap) = self.probe(parent, gap, single);
-                let key = Key { node, probe, gap, single };
+                let again = self.again(parent, piece.gap, leaf && tests == NONE, single);
+                let key = Key { node, probe, gap, single, again };
                 let node = &mut trie.nodes[node as usize];
                 let list = if single { &mut node.paths } else { &mut node.rows };
                 place = self.chains.insert(key, at, list);
@@ -200,6 +201,16 @@ impl Table {
             self.extents.resize(pattern.0 as usize + 1, None);
         }
         self.extents[pattern.0 as usize] = Some(Extent { single, from, len });
+    }
+
+    /// When a row must be tried again: a leaf without tests adds nothing to the same parents, unless they count branches.
+    fn again(&self, parent: u32, gap: Gap, plain: bool, single: bool) -> Again {
+        let counts = parent != NONE && !single && self.row(parent).mode == Mode::Ordered;
+        match plain && !counts {
+            false => Again::Always,
+            true if parent == NONE => Again::Never,
+            true => Again::BelowAnother(gap.min),
+        }
     }
 
     /// The substring that must have been met above a row, and where.

@@ -72,6 +72,9 @@ impl XTrie {
 
     /// The levels that fit at which the parent of a row at a level holds.
     fn parents(&self, run: &Run, row: &Row, level: u32) -> Levels {
+        if self.options.variant == Variant::Eager && self.table.row(row.parent).node != NONE {
+            return run.rows.above(row.parent, level, row.gap);
+        }
         let mut parents = Levels::one(level).above(row.gap);
         parents.keep(&self.holding(run, row.parent));
         parents
