@@ -34,3 +34,11 @@ def test_all_engines_agree_on_many_pairs() -> None:
     print(f"seed {SEED}: {pairs:,} pairs on each engine, {true / pairs:.1%} match")
     assert not wrong, f"{len(wrong)} disagreements\n" + "\n".join(wrong[:5])
     assert 0.15 < true / pairs < 0.85
+
+
+@pytest.mark.parametrize("cache_bytes", [0, 200])
+def test_all_engines_agree_with_hardly_any_cache(cache_bytes: int) -> None:
+    sets = range(-(-PAIRS // 4 // (agreement.DOCUMENTS * agreement.SUBSCRIPTIONS)))
+    pairs, _, wrong = agreement.run(SEED + 1, sets, ENGINES, cache_bytes=cache_bytes)
+    print(f"seed {SEED + 1}: {pairs:,} pairs on each engine with {cache_bytes} bytes")
+    assert not wrong, f"{len(wrong)} disagreements\n" + "\n".join(wrong[:5])

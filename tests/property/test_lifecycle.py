@@ -45,11 +45,12 @@ class Lifecycle(RuleBasedStateMachine):
     """An index beside a dict: the dict's order is the order of registration."""
 
     engine = "auto"
+    cache_bytes = 64 << 20
     removed = Bundle("removed")
 
     @initialize()
     def start(self) -> None:
-        self.index = index_with(self.engine)
+        self.index = index_with(self.engine, cache_bytes=self.cache_bytes)
         self.model: dict[int | str, Subscription] = {}
 
     @rule(id=IDS, subscription=ANY)
@@ -129,13 +130,17 @@ class Lifecycle(RuleBasedStateMachine):
             assert "never" not in self.index
 
 
+@pytest.mark.parametrize(("cache_bytes", "examples"), [(64 << 20, 30), (100, 15)])
 @pytest.mark.parametrize("engine", ENGINES)
-def test_any_order_equals_a_fresh_build(engine: str) -> None:
-    machine = type("Lifecycle", (Lifecycle,), {"engine": engine})
+def test_any_order_equals_a_fresh_build(engine: str, cache_bytes: int, examples: int) -> None:
+    machine = type("Lifecycle", (Lifecycle,), {"engine": engine, "cache_bytes": cache_bytes})
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=30, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=examples,
+            stateful_step_count=30,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
         ),
     )
 

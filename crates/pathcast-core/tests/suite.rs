@@ -72,12 +72,20 @@ fn base64(encoded: &str) -> Vec<u8> {
 /// An engine, bytes for its cache, and when it decides filters.
 type Kind = (EngineName, usize, AttributeFilters);
 
-/// Every engine, and those that have a cache also with hardly any room for it and with none.
-fn engines() -> impl Iterator<Item = (EngineName, usize)> {
+/// Every engine; one that has a budget also with hardly any and with none, one that decides filters also later.
+fn engines() -> impl Iterator<Item = Kind> {
+    use EngineName::{Auto, IndexFilter, LazyDfa, Predicate, PredicatePc, PredicatePcAp, XFilter, XFilterLb};
+    const ROOM: usize = 64 << 20;
     EngineName::ALL.iter().flat_map(|&engine| {
-        let cached = matches!(engine, EngineName::Auto | EngineName::LazyDfa);
-        let budgets: &[usize] = if cached { &[64 << 20, 2_000, 0] } else { &[64 << 20] };
-        budgets.iter().map(move |&budget| (engine, budget))
+        let others: &[(usize, AttributeFilters)] = match engine {
+            Auto | LazyDfa | XFilter | XFilterLb | IndexFilter => {
+                &[(2_000, AttributeFilters::Inline), (0, AttributeFilters::Inline)]
+            }
+            Predicate | PredicatePc | PredicatePcAp => &[(ROOM, AttributeFilters::Postponed)],
+            _ => &[],
+        };
+        let all = [(ROOM, AttributeFilters::Inline)].into_iter().chain(others.iter().copied());
+        all.map(move |(bytes, filters)| (engine, bytes, filters))
     })
 }
 

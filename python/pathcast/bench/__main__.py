@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 import pathcast
-from pathcast.bench import engines, foundation, pruning, spark
+from pathcast.bench import engines, filters, foundation, pruning, spark
 from pathcast.bench.foundation import Row
 from pathcast.bench.workloads import Workload, yfilter_benchmark
 
@@ -26,6 +26,7 @@ EXPERIMENTS: dict[str, Callable[[Workload], Iterator[Row]]] = {
     "reader": foundation.reader,
     "registration": foundation.registration,
     "engines": engines.table,
+    "filters": filters.filters,
     "pruning": pruning.table,
     "spark": spark.pipeline,
     "spark-peers": spark.peers,

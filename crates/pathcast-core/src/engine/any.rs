@@ -4,9 +4,11 @@
 //! is made.
 
 use super::auto::{Auto, Choice, Profile};
+use super::index_filter::IndexFilter;
 use super::lazy_dfa::LazyDfa;
 use super::pma::{Output, Pma};
 use super::predicate::{Organisation, Predicates};
+use super::xfilter::XFilter;
 use super::xtrie::XTrie;
 use super::yfilter::YFilter;
 use super::{AttributeFilters, CacheStats, Engine, PathId};
@@ -194,6 +196,10 @@ pub trait Visitor {
 engines! {
     /// Chooses for the set and its documents.
     Auto, "auto", Auto, Auto::default();
+    /// One automaton for each path.
+    XFilter, "xfilter", XFilter, XFilter::new(false);
+    /// One automaton for each path, entered at the name that is rarest among them.
+    XFilterLb, "xfilter-lb", XFilter, XFilter::new(true);
     /// The shared automaton.
     YFilter, "yfilter", YFilter, YFilter::default();
     /// The automaton made deterministic on demand.
@@ -212,4 +218,6 @@ engines! {
     PredicatePc, "predicate-pc", Predicates, Predicates::new(Organisation::PrefixCovering);
     /// Predicates with prefix covering and access predicates.
     PredicatePcAp, "predicate-pc-ap", Predicates, Predicates::new(Organisation::AccessPredicates);
+    /// An index over the document's elements, joined with the prefix tree of the paths.
+    IndexFilter, "index-filter", IndexFilter, IndexFilter::default();
 }

@@ -8,9 +8,12 @@
 mod any;
 pub mod auto;
 mod found;
+mod hops;
+pub mod index_filter;
 pub mod lazy_dfa;
 pub mod pma;
 pub mod predicate;
+pub mod xfilter;
 pub mod xtrie;
 pub mod yfilter;
 

@@ -174,6 +174,8 @@ impl Run {
             Some(Level::Loose(set)) => automaton.step(&set.passing, &set.staying, element, &mut next),
             None => return,
         }
+        // A staying state that is entered again is there twice: left so, sets would double with every level.
+        next.sort();
         for &name in attributes {
             let Configuration { passing, staying, paths } = &mut *next;
             for &state in passing.iter().chain(staying.iter()) {
