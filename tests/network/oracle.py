@@ -23,7 +23,7 @@ def steps_of(xpath: str) -> Steps:
 
 @lru_cache(maxsize=200_000)
 def table(steps: Steps) -> tuple[dict[str, int], ...]:
-    """By place in the pattern: for each letter the set of places after it, as bits. The last place keeps itself."""
+    """By place in the pattern: for each letter the places after it, as bits. The last one keeps itself."""
     rows: list[dict[str, int]] = []
     for place, (axis, name) in enumerate(steps):
         stays = 1 << place if axis == "//" else 0
@@ -43,7 +43,7 @@ def _after(rows: tuple[dict[str, int], ...], places: int, letter: str) -> int:
 
 
 def contains(general: Steps, specific: Steps) -> bool:
-    """Whether each path that satisfies the second satisfies the first: subsets of places, letter by letter."""
+    """Whether each path that satisfies the second satisfies the first: sets of places, letter by letter."""
     first, second = table(general), table(specific)
     accept, required = 1 << len(general), 1 << len(specific)
     seen = {(1, 1)}

@@ -39,5 +39,5 @@ def fresh_database(server: PostgresServer) -> str:
 
     name = f"test_{os.getpid()}_{next(_numbers)}"
     with psycopg.connect(server.address(), autocommit=True) as connection:
-        connection.execute(f"create database {name}")  # type: ignore[arg-type]
+        connection.execute(f"create database {name}")
     return server.address(name)

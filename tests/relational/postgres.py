@@ -123,7 +123,9 @@ class PostgresServer:
         deadline = time.monotonic() + DEADLINE
         while not self._serves():
             if self._process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"the server did not start:\n{self.log.read_text(errors='replace')[-4000:]}")
+                raise RuntimeError(
+                    f"the server did not start:\n{self.log.read_text(errors='replace')[-4000:]}"
+                )
             time.sleep(POLL)
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:

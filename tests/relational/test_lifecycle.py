@@ -12,7 +12,7 @@ pytest.importorskip("duckdb", reason="duckdb is not installed")
 
 import pathcast
 from pathcast.errors import DatabaseError
-from pathcast.relational import Relational, relational, tables
+from pathcast.relational import Relational, program, tables
 from pathcast.types import Id
 from tests.property.agreement import batch_of
 from tests.relational.backends import Make
@@ -31,14 +31,14 @@ def test_any_order_of_changes_equals_a_fresh_database(make: Make) -> None:
     for _ in range(6):
         rows = []
         for id in random.sample(range(200), 60):
-            each = random.choice(drawn)
-            rows.append((id, each.xpath, each.ordered, each.namespaces or None))
+            one = random.choice(drawn)
+            rows.append((id, one.xpath, one.ordered, one.namespaces or None))
         database.subscribe(rows)
         index.add_many(rows)
         gone: list[Id] = random.sample(index.ids(), 25)
         database.unsubscribe(gone)
-        for id in gone:
-            index.remove(id)
+        for each in gone:
+            index.remove(each)
         if random.random() < 0.5:
             database.sweep()
         assert len(database) == len(index)
@@ -90,7 +90,7 @@ def test_a_removal_in_the_middle_of_a_match_is_seen_whole_or_not_at_all(
     database = make(False)
     database.subscribe([("s1", "/a/b"), ("s2", "//b[not(@y)]"), ("s3", "//c")])
     monkeypatch.setattr("pathcast.relational.documents.DOCUMENTS", 1)
-    plain, failures, calls = relational.run, [], 0
+    plain, failures, calls = program.run, [], 0
 
     def run(session: object, *, cutting: bool) -> None:
         nonlocal calls
@@ -108,7 +108,7 @@ def test_a_removal_in_the_middle_of_a_match_is_seen_whole_or_not_at_all(
             thread.join()
         plain(session, cutting=cutting)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(relational, "run", run)
+    monkeypatch.setattr(program, "run", run)
     found = database.match([(number, DOCUMENT) for number in range(3)])
     assert not failures
     assert found == [(number, name) for number in range(3) for name in ("s1", "s2", "s3")]

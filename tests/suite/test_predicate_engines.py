@@ -80,9 +80,8 @@ def test_a_thousand_levels_of_one_name(engine: str) -> None:
     assert index.match(comb) == [0, 1, 2, 3]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_million_equal_subscriptions(engine: str) -> None:
-    index = pathcast.Index(engine)
+def test_a_million_equal_subscriptions() -> None:
+    index = pathcast.Index("predicate-pc-ap")
     index.add_many([(number, "//a[@x = 1]//b/*") for number in range(1_000_000)])
     assert index.stats()["distinct"] == 1
     (matches,) = index.match_many(["<a x='1'><c><b><d/></b></c></a>"])
@@ -99,6 +98,16 @@ def test_ten_thousand_names_that_nobody_asked_for(engine: str) -> None:
     deep = "".join(f"<u{number}>" for number in range(500))
     closed = "".join(f"</u{number}>" for number in reversed(range(500)))
     assert index.match(f"<r>{deep}<c/>{closed}</r>") == [3, 4]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("way", WAYS)
+def test_many_attributes_lead_to_one_filter_once(engine: str, way: Literal["inline", "postponed"]) -> None:
+    index = pathcast.Index(engine, attribute_filters=way)
+    index.add_many([(n, f"//a[@* > {n + 5}][@* != {n}]/b") for n in range(100)])
+    attributes = " ".join(f"k{n}='5'" for n in range(5_000))
+    assert index.match(f"<a {attributes}><b/></a>") == []
+    assert index.match(f"<a {attributes} last='6'><b/></a>") == [0]
 
 
 @pytest.mark.parametrize("engine", ENGINES)

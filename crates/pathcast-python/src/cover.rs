@@ -5,12 +5,13 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use pathcast_core::cover::{
-    Advertisement, AdvertisementError, Expression, Forest, Handle, Inserted, Registry,
+    Advertisement, AdvertisementError, Expression, Forest, Handle, Inserted, LeafPath, Registry,
 };
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
-use crate::errors::{advertisement_exception, raise, xpath_exception};
+use crate::errors::{advertisement_exception, document_exception, raise, xpath_exception};
 use crate::index::limits_from_python;
 use crate::subscriptions::namespaces_from_python;
 
@@ -148,8 +149,8 @@ impl Cover {
         })
     }
 
-    /// Takes an expression out of a forest: whether it was a root, and which are roots now that were not.
-    fn remove(&mut self, forest: u32, handle: Handle) -> PyResult<(bool, Vec<Handle>)> {
+    /// Takes an expression out of a forest: whether it was a root, which are roots now, and which no longer are.
+    fn remove(&mut self, forest: u32, handle: Handle) -> PyResult<(bool, Vec<Handle>, Vec<Handle>)> {
         let Entry::Occupied(mut entry) = self.forests.entry(forest) else {
             return Err(PyKeyError::new_err(handle));
         };
@@ -157,7 +158,8 @@ impl Cover {
         if entry.get().is_empty() {
             entry.remove();
         }
-        removed.ok_or_else(|| PyKeyError::new_err(handle))
+        let removed = removed.ok_or_else(|| PyKeyError::new_err(handle))?;
+        Ok((removed.was_root, removed.surfaced, removed.hidden))
     }
 
     fn roots(&self, forest: u32) -> Vec<Handle> {
@@ -193,4 +195,18 @@ impl Cover {
     fn memory_bytes(&self) -> usize {
         self.forests.values().map(Forest::memory_bytes).sum()
     }
+}
+
+/// A path as names, pairs of URI and local name, and as XML.
+type Path = (Vec<(String, String)>, Py<PyBytes>);
+
+/// The distinct root-to-leaf paths of a document.
+#[pyfunction]
+pub(crate) fn leaf_paths(py: Python<'_>, document: &[u8], limits: &Bound<'_, PyAny>) -> PyResult<Vec<Path>> {
+    let limits = limits_from_python(limits)?;
+    let paths = py
+        .detach(|| pathcast_core::cover::leaf_paths(document, &limits))
+        .map_err(|error| raise(document_exception(py, &error)))?;
+    let path = |path: LeafPath| (path.names, PyBytes::new(py, path.xml.as_bytes()).unbind());
+    Ok(paths.into_iter().map(path).collect())
 }

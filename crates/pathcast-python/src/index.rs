@@ -248,13 +248,14 @@ impl Index {
         let dict = PyDict::new(py);
         dict.set_item("subscriptions", stats.subscriptions)?;
         dict.set_item("distinct", stats.distinct)?;
-        dict.set_item("engine", stats.engine.as_str())?;
+        dict.set_item("engine", stats.engine)?;
         dict.set_item("requested_engine", requested.as_str())?;
         dict.set_item("memory_bytes", stats.memory_bytes)?;
         dict.set_item("linear", stats.linear)?;
         dict.set_item("twigs", stats.twigs)?;
         dict.set_item("native", stats.native)?;
         dict.set_item("always_decided", stats.always)?;
+        dict.set_item("looked_up_by_value", stats.looked_up)?;
         dict.set_item("shared_conditions", stats.shared_conditions)?;
         dict.set_item("names", stats.names)?;
         dict.set_item("cache_bytes", stats.cache.bytes)?;
@@ -262,6 +263,17 @@ impl Index {
         dict.set_item("cache_clears", stats.cache.clears)?;
         dict.set_item("uncached_steps", stats.cache.loose_steps)?;
         dict.set_item("remembered_bytes", stats.remembered_bytes)?;
+        dict.set_item("unsuited_paths", stats.unsuited)?;
+        if let Some((choice, profile)) = stats.choice {
+            dict.set_item("reason", choice.reason)?;
+            dict.set_item("paths", profile.paths)?;
+            dict.set_item("descendant_paths", profile.descendants)?;
+            dict.set_item("wildcard_paths", profile.wildcards)?;
+            dict.set_item("attribute_paths", profile.attributes)?;
+            dict.set_item("cached_documents", stats.cache.cached_documents)?;
+            dict.set_item("uncached_documents", stats.cache.shared_documents)?;
+            dict.set_item("cache_rests", stats.cache.rests)?;
+        }
         Ok(dict)
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{Float64Builder, Int32Builder, Int64Builder, LargeStringBuilder, StringBuilder};
+use arrow_array::builder::{Float64Builder, Int32Builder, Int64Builder, LargeStringBuilder};
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{ArrowError, Field, Schema};
 use pathcast_core::index::{Document, Id, Subscription};

@@ -55,6 +55,7 @@ fn shown(view: &View, names: &Names) -> (Vec<Node>, Vec<Row>) {
             Mode::All => "all",
             Mode::Any => "any",
             Mode::Ordered => "ordered",
+            Mode::Not => "none",
         };
         let Gap { min, exact } = row.gap;
         (row.pattern.0, row.node, row.parent, min, exact, row.rank, row.children, mode, row.next)

@@ -40,7 +40,7 @@ class Row:
     rank: int
     children: int
     mode: str
-    """How the children go together: ``all``, ``any`` or ``ordered``."""
+    """How the children go together: ``all``, ``any``, ``ordered`` or ``none``."""
     next: int
     """The next row of the same substring."""
 

@@ -22,8 +22,8 @@ def covers(
 ) -> bool:
     """Whether every document that satisfies the second expression satisfies the first.
 
-    For linear paths (names, ``*``, ``/``, ``//``, an attribute at the end) the answer is exact. With branches and
-    values a "no" may also mean that the proof was not found.
+    For linear paths (names, ``*``, ``/``, ``//``, an attribute at the end) the answer is exact. With
+    branches and values a "no" may also mean that the proof was not found.
 
     >>> covers("/a//b", "/a/c/b"), covers("/a/c/b", "/a//b")
     (True, False)

@@ -12,9 +12,7 @@ DOCUMENTS = 512
 BYTES = 32 << 20
 
 
-def batches(
-    documents: Iterable[tuple[Id, Document]], most: int
-) -> Iterator[tuple[list[Id], list[Document]]]:
+def batches(documents: Iterable[tuple[Id, Document]], most: int) -> Iterator[tuple[list[Id], list[Document]]]:
     """Ids and documents, so many at a time; what is longer than `most` bytes is left for the reader to refuse.
 
     >>> import io

@@ -35,6 +35,8 @@ class PostgreSQL:
     def prepare(self, wanted: Settings) -> Settings:
         """Makes the tables and their indexes if they are not there."""
         with self._transaction() as session:
+            # What another made while this one waited for the lock has to be seen.
+            session.execute("set transaction isolation level read committed")
             session.execute(f"select pg_advisory_xact_lock({_LOCK})")
             for table, key in tables.KEYS.items():
                 columns = ", ".join(f"{name} {kind}" for name, kind in tables.COLUMNS[table].items())
@@ -83,7 +85,7 @@ class PostgreSQL:
                 connection.close()
                 raise
         except psycopg.Error as error:
-            raise DatabaseError(f"PostgreSQL: {error or type(error).__name__}") from error
+            raise DatabaseError(f"PostgreSQL: {str(error) or type(error).__name__}") from error
 
     def _connection(self) -> psycopg.Connection[Any]:
         while True:
@@ -114,9 +116,7 @@ def indexes(table: str, name: str) -> Iterator[str]:
     for columns in tables.INDEXES.get(table, ()):
         text = any(tables.COLUMNS[table][column] == "varchar" for column in columns)
         how = " using hash" if text else ""
-        yield (
-            f"create index if not exists {name}_{'_'.join(columns)} on {name}{how} ({', '.join(columns)})"
-        )
+        yield (f"create index if not exists {name}_{'_'.join(columns)} on {name}{how} ({', '.join(columns)})")
 
 
 class PostgresSession:
@@ -130,7 +130,7 @@ class PostgresSession:
         table = dialect.run_table(name)
         self.execute(f"drop table if exists {table}")
         self.execute(f"create temp table {table} ({copying.columns(rows)}) on commit drop")
-        with self._connection.cursor() as cursor, cursor.copy(f"copy {table} from stdin") as copy:  # type: ignore[arg-type]
+        with self._connection.cursor() as cursor, cursor.copy(f"copy {table} from stdin") as copy:
             for piece in copying.lines(rows):
                 copy.write(piece)
         for index in indexes(name, table) if name not in tables.KEYS else ():
@@ -158,11 +158,11 @@ class PostgresSession:
     def execute(self, statement: str, level: int = 0) -> int:
         """Runs a statement; how many rows it changed."""
         # The texts are ours; values come in through COPY alone.
-        return self._connection.execute(dialect.filled(statement, level)).rowcount  # type: ignore[arg-type]
+        return self._connection.execute(dialect.filled(statement, level)).rowcount
 
     def rows(self, query: str, level: int = 0) -> list[tuple[Any, ...]]:
         """What a query answers."""
-        return self._connection.execute(dialect.filled(query, level)).fetchall()  # type: ignore[arg-type]
+        return self._connection.execute(dialect.filled(query, level)).fetchall()
 
     def pairs(self, query: str) -> tuple[list[Any], list[str]]:
         """The two columns that a query answers with."""

@@ -40,7 +40,7 @@ def run(session: Session, *, cutting: bool = True) -> None:
     pruned = steps.BRANCHING_POINT_PRUNING.replace("{Neighbour}", f"({steps.NEIGHBOUR_PRUNING}) as pruned")
     for level in range(1, session.highest_level() + 1):
         session.make("XMLMatch", found, level)
-        session.make("Level", pruned)
+        session.make("Level", pruned, level)
         session.grow("Kept", "select document, id, start_point from {Level}")
         if cutting:
             session.grow("MatchedXPath", steps.CUTTING)

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pathcast import _core
 from pathcast.errors import DatabaseError, DocumentError, SubscriptionErrors
 from pathcast.limits import Limits
-from pathcast.relational import steps
+from pathcast.relational import program, steps
 from pathcast.relational.documents import batches
-from pathcast.relational.program import run
 from pathcast.relational.settings import Settings
 from pathcast.relational.storing import add, remove, sweep
 from pathcast.relational.verifying import Verifier
@@ -141,9 +140,9 @@ class Relational:
                 dead.extend(DeadLetter(ids[at], error) for at, error in refused)
                 for name, rows in tables.items():
                     session.load(name, rows)
-                run(session, cutting=self.cutting)
-                for document, name in self._answers(session, sources):
-                    found.setdefault(ids[document], []).append(name)
+                program.run(session, cutting=self.cutting)
+                for document, id in self._answers(session, sources):
+                    found.setdefault(ids[document], []).append(id)
         self._pending.clear()
         self.dead_letters = dead
         if len({id for id, _ in waiting}) < len(waiting):  # two documents of one name
@@ -218,6 +217,6 @@ def _postgresql(address: str) -> Backend:
 def _sorted(ids: Collection[Id]) -> list[Id]:
     """Numbers before texts, each in order."""
     try:
-        return sorted(ids)  # type: ignore[type-var]
+        return sorted(ids)
     except TypeError:
         return sorted(ids, key=lambda id: (isinstance(id, str), id))

@@ -21,7 +21,7 @@ from pathcast.relational import steps, tables
 from pathcast.relational.program import run
 from pathcast.relational.relational import ALTERNATIVES, LEVELS, ROWS, DeadLetter, Relational
 from pathcast.relational.settings import Settings
-from pathcast.relational.spark_tables import SparkRun, Store
+from pathcast.relational.spark_tables import Snapshot, SparkRun, Store
 from pathcast.relational.spark_workers import (
     COMPILED,
     SHREDDED,
@@ -45,7 +45,8 @@ SESSION = {
     "spark.sql.crossJoin.enabled": "false",
     "spark.sql.sources.partitionOverwriteMode": "static",
 }
-_COPIED = ("spark.sql.shuffle.partitions", "spark.sql.execution.arrow.maxBytesPerBatch")
+_BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
+_PARTITIONS = 4  # of a shuffle, for each core
 
 
 class SparkRelational(Relational):
@@ -79,9 +80,11 @@ class SparkRelational(Relational):
         self._spark: SparkSession = backend.newSession()
         for name, value in SESSION.items():
             self._spark.conf.set(name, value)
-        for name in _COPIED:
-            if (value := backend.conf.get(name, None)) is not None:
-                self._spark.conf.set(name, value)
+        if (size := backend.conf.get(_BATCH_BYTES, None)) is not None:
+            self._spark.conf.set(_BATCH_BYTES, size)
+        if hasattr(backend, "_jsparkSession"):  # a Connect session does not tell
+            cores = backend.sparkContext.defaultParallelism
+            self._spark.conf.set("spark.sql.shuffle.partitions", str(_PARTITIONS * cores))
         self._store = Store(self._spark, self._path)
         snapshot = self._store.snapshot(wanted)
         self.settings = snapshot.settings or wanted
@@ -96,21 +99,42 @@ class SparkRelational(Relational):
         else:
             compiled = self._compiled_here(self.compile(subscriptions))
         snapshot = self._store.snapshot(self.settings)
-        change = (snapshot.changes[-1] if snapshot.changes else 0) + 1
-        level = 0
-        for table in COMPILED:
-            rows = compiled[table]
+        change, level, written = snapshot.next, 0, list(compiled)
+        for table, rows in compiled.items():
             if table in tables.SHARED:
-                rows = self._fresh(table, rows, self._store.read(table, snapshot))
+                self._write_shared(table, rows, snapshot, change)
                 if "level" in rows.columns:
                     level = max(level, rows.selectExpr("max(level)").first()[0] or 0)  # type: ignore[index]
-            self._store.write(table, change, rows)
-        replaced = compiled["Subscription"].select("subscription").join(
-            self._store.live("Subscription", snapshot).select("subscription"), "subscription", "left_semi"
+            else:
+                self._store.write(table, change, rows)
+        if snapshot.changes:
+            there = self._store.live("Subscription", snapshot).select("subscription")
+            replaced = (
+                compiled["Subscription"].select("subscription").join(there, "subscription", "left_semi")
+            )
+            self._store.write("Gone", change, replaced)
+            written.append("Gone")
+        self._store.commit(change, level, written, self.settings)
+        self._snapshot = self._store.snapshot(self.settings)
+
+    def _write_shared(self, table: str, rows: DataFrame, snapshot: Snapshot, change: int) -> None:
+        """Adds the rows that are not there yet; two contents of one number end the change, which is not seen."""
+        key = list(tables.KEYS[table])
+        rows = rows.dropDuplicates()
+        known = self._store.read(table, snapshot).select(*key)
+        self._store.write(table, change, rows.join(known, key, "left_anti") if snapshot.changes else rows)
+        there = self._store.read(table, snapshot, change).drop("change")
+        different = " or ".join(f"not (r.{name} <=> t.{name})" for name in rows.columns if name not in key)
+        met = self._spark.sql(
+            f"select 1 from {{rows}} r join {{there}} t on {' and '.join(f'r.{k} = t.{k}' for k in key)} "
+            f"where {different} limit 1",
+            rows=rows,
+            there=there,
         )
-        self._store.write("Gone", change, replaced)
-        self._store.commit(change, level, 0, self.settings)
-        self._forget()
+        if not met.isEmpty():
+            raise DatabaseError(
+                "a part of a subscription has the number of another one in these tables; nothing was written"
+            )
 
     def _compiled_here(self, compiled: dict[str, Any]) -> dict[str, DataFrame]:
         import pyarrow as pa
@@ -119,6 +143,8 @@ class SparkRelational(Relational):
         batches = compiled | {"Subscription": subscriptions, "Subscriber": subscribers}
         found = {}
         for table in COMPILED:
+            if not batches[table].num_rows:
+                continue
             schema = ", ".join(f"{name} {spark_type(kind)}" for name, kind in tables.COLUMNS[table].items())
             rows = pa.Table.from_batches([batches[table].select(list(tables.COLUMNS[table]))])
             found[table] = self._spark.createDataFrame(rows, schema=schema)
@@ -126,12 +152,10 @@ class SparkRelational(Relational):
 
     def _compiled(self, subscriptions: DataFrame) -> dict[str, DataFrame]:
         """Compiled by the workers; of two rows with one id, either counts."""
-        columns = [
-            name for name in ("id", "xpath", "ordered", "namespaces") if name in subscriptions.columns
-        ]
+        columns = [name for name in ("id", "xpath", "ordered", "namespaces") if name in subscriptions.columns]
         task = compiling(self.limits, self.settings, self.ordered, LEVELS, ALTERNATIVES)
         place = f"{self._path}/compiled"
-        wide = subscriptions.select(*columns).mapInArrow(task, wide_schema((*COMPILED, "Refused")))  # type: ignore[arg-type]
+        wide = subscriptions.select(*columns).mapInArrow(task, wide_schema((*COMPILED, "Refused")))
         wide.write.mode("overwrite").partitionBy("part").parquet(place)
         everything = self._spark.read.schema(wide.schema).parquet(place)
         refused = everything.where("part = 'Refused'").limit(20).collect()
@@ -149,18 +173,6 @@ class SparkRelational(Relational):
             raise ValueError("two subscriptions of the DataFrame have the same id")
         return found
 
-    def _fresh(self, table: str, rows: DataFrame, known: DataFrame) -> DataFrame:
-        """Rows that are not there yet, each once; two contents of one number end the change."""
-        key = list(tables.KEYS[table])
-        rows = rows.dropDuplicates()
-        both = rows.unionByName(known.drop("change").join(rows.select(*key).distinct(), key, "left_semi"))
-        met = both.dropDuplicates().groupBy(*key).count().where("count > 1").limit(1)
-        if not met.isEmpty():
-            raise DatabaseError(
-                "a part of a subscription has the number of another one in these tables; nothing was written"
-            )
-        return rows.join(known.select(*key), key, "left_anti")
-
     def unsubscribe(self, ids: Any) -> None:
         """Takes subscriptions away, all or none; `KeyError` when one is not there. A DataFrame has `id`."""
         if hasattr(ids, "mapInArrow"):
@@ -173,14 +185,8 @@ class SparkRelational(Relational):
         unknown = gone.join(there, "subscription", "left_anti").limit(1).collect()
         if unknown:
             raise KeyError(ids[names.index(unknown[0][0])])
-        change = (snapshot.changes[-1] if snapshot.changes else 0) + 1
-        for table in COMPILED:
-            self._store.write(table, change, self._store.read(table, snapshot).limit(0))
-        self._store.write("Gone", change, gone)
-        self._store.commit(change, 0, 0, self.settings)
-        self._forget()
-
-    def _forget(self) -> None:
+        self._store.write("Gone", snapshot.next, gone)
+        self._store.commit(snapshot.next, 0, ["Gone"], self.settings)
         self._snapshot = self._store.snapshot(self.settings)
 
     # Matching
@@ -226,7 +232,7 @@ class SparkRelational(Relational):
         shredded = f"{folder}/shredded"
         task = shredding(self.limits, self.settings, ROWS)
         parts = (*SHREDDED, "Dead")
-        wide = documents.mapInArrow(task, wide_schema(parts, kind))  # type: ignore[arg-type]
+        wide = documents.mapInArrow(task, wide_schema(parts, kind))
         wide.write.partitionBy("part").parquet(shredded)
         everything = self._spark.read.schema(wide.schema).parquet(shredded)
         snapshot = self._snapshot
@@ -255,7 +261,7 @@ class SparkRelational(Relational):
         kind = documents.schema["document"].dataType.simpleString()
         task = deciding(self.limits, self.settings)
         rows = documents.join(candidates, "document").select("document", "content", "candidates")
-        return rows.mapInArrow(task, f"document {kind}, subscription string")  # type: ignore[arg-type]
+        return rows.mapInArrow(task, f"document {kind}, subscription string")
 
     # The rest
 
@@ -279,5 +285,3 @@ def _bytes(document: Any) -> bytes | None:
     if isinstance(document, str):
         return ("\ufeff" + document.removeprefix("\ufeff")).encode()
     return bytes(document) if not hasattr(document, "__fspath__") else Path(document).read_bytes()
-
-

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 BY_LEVEL = ("XPathFrame", "XPathPred")
 GONE = {"subscription": "varchar"}
-CHANGE = "change int, level int, added bigint, settings string"
-KEPT_AS_FILES = {"FrameMatch", "PredicateMatch", "Kept", "MatchedXPath", "XMLMatch", "Level", "Candidate"}
+CHANGE = "number int, level int, tables string, settings string"
+KEPT_AS_FILES = {"FrameMatch", "PredicateMatch", "Kept", "Level", "Candidate"}
 """Tables of a run that several statements read; the others are parts of the statements that read them."""
 
 LIVE = """
@@ -40,11 +40,16 @@ def schema(table: str) -> str:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The changes that a reader sees."""
+    """The changes that a reader sees: their numbers, each with the tables that it wrote."""
 
-    changes: tuple[int, ...]
+    changes: tuple[tuple[int, frozenset[str]], ...]
     level: int
     settings: Settings | None
+
+    @property
+    def next(self) -> int:
+        """The number of the change after them."""
+        return self.changes[-1][0] + 1 if self.changes else 1
 
 
 class Store:
@@ -59,21 +64,24 @@ class Store:
         from pyspark.errors import AnalysisException
 
         try:
-            rows = self.spark.read.schema(CHANGE).parquet(f"{self.path}/changes").collect()  # one row a change
+            rows = (
+                self.spark.read.schema(CHANGE).parquet(f"{self.path}/changes").collect()
+            )  # one row a change
         except AnalysisException:
             rows = []
-        rows = sorted(rows, key=lambda row: row["change"])
+        rows = sorted(rows, key=lambda row: row["number"])
         settings = None
         if rows:
             settings = wanted.of([(name, content) for name, content in json.loads(rows[0]["settings"])])
-        return Snapshot(
-            tuple(row["change"] for row in rows), max((row["level"] for row in rows), default=0), settings
-        )
+        changes = tuple((row["number"], frozenset(row["tables"].split())) for row in rows)
+        return Snapshot(changes, max((row["level"] for row in rows), default=0), settings)
 
-    def commit(self, change: int, level: int, added: int, settings: Settings) -> None:
+    def commit(self, change: int, level: int, written: Iterable[str], settings: Settings) -> None:
         """Makes a change seen."""
-        row = self.spark.createDataFrame([(change, level, added, json.dumps(settings.rows()))], CHANGE)
-        row.coalesce(1).write.parquet(f"{self.path}/changes/change={change}")
+        row = (change, level, " ".join(written), json.dumps(settings.rows()))
+        self.spark.createDataFrame([row], CHANGE).coalesce(1).write.parquet(
+            f"{self.path}/changes/change={change}"
+        )
 
     def write(self, table: str, change: int, rows: DataFrame) -> None:
         """Adds the rows of a change to a table."""
@@ -83,9 +91,10 @@ class Store:
             writer = writer.partitionBy("level")
         writer.parquet(f"{self.path}/{table}/change={change}")
 
-    def read(self, table: str, snapshot: Snapshot) -> DataFrame:
-        """A table as a snapshot sees it, subscriptions that are gone included."""
-        paths = [f"{self.path}/{table}/change={change}" for change in snapshot.changes]
+    def read(self, table: str, snapshot: Snapshot, more: int | None = None) -> DataFrame:
+        """A table as a snapshot sees it, perhaps with a change that is not yet seen; the gone included."""
+        changes = [change for change, written in snapshot.changes if table in written]
+        paths = [f"{self.path}/{table}/change={change}" for change in [*changes, *([more] if more else [])]]
         if not paths:
             return self.spark.createDataFrame([], schema(table))
         reader = self.spark.read.schema(schema(table)).option("basePath", f"{self.path}/{table}")
@@ -93,6 +102,8 @@ class Store:
 
     def live(self, table: str, snapshot: Snapshot) -> DataFrame:
         """`Subscription` or `Subscriber` without those that are gone."""
+        if not any("Gone" in written for _, written in snapshot.changes):
+            return self.read(table, snapshot)
         return self.spark.sql(LIVE, Some=self.read(table, snapshot), Gone=self.read("Gone", snapshot))
 
     def tables(self, snapshot: Snapshot) -> dict[str, DataFrame]:
@@ -104,14 +115,11 @@ class Store:
 class SparkRun:
     """The tables of one run, each a DataFrame; those that are read more than once are files."""
 
-    def __init__(
-        self, spark: SparkSession, folder: str, kept: dict[str, DataFrame], level: int, *, files: bool = True
-    ) -> None:
+    def __init__(self, spark: SparkSession, folder: str, kept: dict[str, DataFrame], level: int) -> None:
         self._spark = spark
         self._folder = folder
         self._tables = dict(kept)
         self._level = level
-        self._files = files
         self._numbers = itertools.count()
         self.plans: dict[str, str] = {}
         """The plan of each statement that was run, by table and level."""
@@ -132,18 +140,15 @@ class SparkRun:
         self._tables[name] = self._kept(name, self.query(query, level), level)
 
     def grow(self, name: str, query: str) -> None:
-        """Adds what a query answers to a table; what `Level` holds is in files already."""
-        more = self.query(query)
-        if name != "Kept":
-            more = self._kept(name, more, 0)
-        self._tables[name] = self._tables[name].unionByName(more)
+        """Adds what a query answers to a table; it comes from `Level`, which is in files."""
+        self._tables[name] = self._tables[name].unionByName(self.query(query))
 
     def highest_level(self) -> int:
         """The highest level of any pattern."""
         return self._level
 
     def _kept(self, name: str, rows: DataFrame, level: int) -> DataFrame:
-        if name not in KEPT_AS_FILES or not self._files:
+        if name not in KEPT_AS_FILES:
             return rows
         self.plans[f"{name} {level}" if level else name] = _plan(rows.explain)
         place = f"{self._folder}/{next(self._numbers)}-{name}"

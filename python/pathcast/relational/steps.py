@@ -120,26 +120,20 @@ where t.level = {level}
 """2. The value tests of a level, wherever they are passed."""
 
 NEIGHBOUR_PRUNING = """
-select document, id, branch, branches, high_start from {XMLMatch} where low_id is null
-union all
 select m.document, m.id, m.branch, m.branches, m.high_start
 from {XMLMatch} m
-join {Kept} k on k.document = m.document and k.id = m.low_id and k.start_point = m.low_start
+left join {Kept} k on k.document = m.document and k.id = m.low_id and k.start_point = m.low_start
+where m.low_id is null or k.id is not null
 """
 """3. What ends in a leaf or a value, or in a node that has what hangs below."""
 
 BRANCHING_POINT_PRUNING = """
-select distinct document, id, high_start as start_point
-from {Neighbour}
-where branches = 1
-union all
 select document, id, high_start as start_point
-from {Neighbour}
-where branches > 1
+from (select distinct document, id, branch, branches, high_start from {Neighbour}) as found
 group by document, id, high_start, branches
-having count(distinct branch) = branches
+having count(*) = branches
 """
-"""4. The nodes at which all branches of a pattern were found; with one branch there is nothing to count."""
+"""4. The nodes at which all branches of a pattern were found."""
 
 CUTTING = """
 select distinct document, id from {Level}

@@ -48,9 +48,9 @@ class Verifier:
             wanted.setdefault(document, set()).add(name)
         self._learn(definitions)
         for document, names in wanted.items():
-            for name in self._index.match(documents[document]):
-                if name in names:
-                    yield document, str(name)
+            for id in self._index.match(documents[document]):
+                if id in names:
+                    yield document, str(id)
 
     def _learn(self, definitions: Mapping[str, str]) -> None:
         fresh = {name: text for name, text in definitions.items() if self._known.get(name) != text}

@@ -41,6 +41,23 @@ def test_a_bad_document_leaves_its_neighbours_alone(run: Run, folder: Path) -> N
     assert absent["error"]["kind"] == "io"
 
 
+def test_the_relational_engine_answers_alike(run: Run, folder: Path) -> None:
+    pytest.importorskip("duckdb", reason="duckdb is not installed")
+    arguments = ("-s", "s.txt", "docs", "absent.xml", "docs/1.xml")
+    plain = run("match", *arguments)
+    tables = run("match", "--engine", "relational", *arguments)
+    assert (tables.exit_code, tables.stdout) == (plain.exit_code, plain.stdout)
+
+
+def test_the_relational_engine_refuses_what_others_refuse(run: Run, folder: Path) -> None:
+    pytest.importorskip("duckdb", reason="duckdb is not installed")
+    (folder / "bad.txt").write_text("//a[\n//a\n//b]\n")
+    plain = run("match", "-s", "bad.txt", "docs")
+    tables = run("match", "-s", "bad.txt", "--engine", "relational", "docs")
+    assert tables.exit_code == 2
+    assert tables.stderr == plain.stderr
+
+
 def test_a_directory_is_all_its_documents_sorted(run: Run, folder: Path) -> None:
     result = run("match", "-s", "s.txt", "docs", "docs/1.xml")
     assert [row["document"] for row in objects(result)] == [

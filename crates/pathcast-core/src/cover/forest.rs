@@ -34,6 +34,17 @@ pub enum Inserted {
     Root(Vec<Handle>),
 }
 
+/// What has changed when an expression was taken out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Removed {
+    /// Whether it was a root.
+    pub was_root: bool,
+    /// Those that are roots now and were not.
+    pub surfaced: Vec<Handle>,
+    /// Those that were roots and are not: one that surfaced may be proven to cover what the one before was not.
+    pub hidden: Vec<Handle>,
+}
+
 #[derive(Clone, Debug)]
 struct Member {
     expression: Arc<Expression>,
@@ -65,34 +76,37 @@ impl Forest {
         }
     }
 
-    /// Takes an expression out. Answers whether it was a root, and which ones are roots now that were not.
-    pub fn remove(&mut self, handle: Handle, registry: &Registry) -> Option<(bool, Vec<Handle>)> {
+    /// Takes an expression out.
+    pub fn remove(&mut self, handle: Handle, registry: &Registry) -> Option<Removed> {
         let member = self.members.get(&handle)?.clone();
+        let mut removed = Removed { was_root: member.parent.is_none(), ..Removed::default() };
         if let Some((parent, _)) = member.parent {
             self.disown(handle);
             self.members.remove(&handle);
             for child in member.children {
                 self.adopt(parent, child);
             }
-            return Some((false, Vec::new()));
+            return Some(removed);
         }
         self.unplant(handle, &member.expression);
         self.members.remove(&handle);
-        let mut surfaced: Vec<Handle> = Vec::new();
         for child in member.children {
             let Some(orphan) = self.members.get_mut(&child) else { continue };
             orphan.parent = None;
             let expression = orphan.expression.clone();
-            match self.find_covering(&expression, registry) {
-                Some(root) => self.adopt(root, child),
-                None => {
-                    let hidden = self.plant(child, registry);
-                    surfaced.retain(|root| !hidden.contains(root));
-                    surfaced.push(child);
+            if let Some(root) = self.find_covering(&expression, registry) {
+                self.adopt(root, child);
+                continue;
+            }
+            for hidden in self.plant(child, registry) {
+                match removed.surfaced.iter().position(|&root| root == hidden) {
+                    Some(at) => drop(removed.surfaced.swap_remove(at)),
+                    None => removed.hidden.push(hidden),
                 }
             }
+            removed.surfaced.push(child);
         }
-        Some((true, surfaced))
+        Some(removed)
     }
 
     /// Makes a member a root; answers with the roots that it hides.

@@ -7,7 +7,7 @@
 //!
 //! An [`Advertisement`] is the set of paths that a publisher's documents have, and [`overlap`] decides whether a
 //! document with such paths can satisfy an expression: exactly for linear paths, erring towards yes for the rest.
-//! [`degree`] says how much more a merger of several paths lets through.
+//! [`degree`] says how much more a merger of several paths lets through, [`leaves`] cuts a document into its paths.
 //!
 //! After "Routing of XML and XPath Queries in Data Dissemination Networks", whose algorithms are replaced where they
 //! lose documents.
@@ -17,6 +17,7 @@ mod degree;
 mod forest;
 mod implies;
 mod keys;
+mod leaves;
 mod overlap;
 mod registry;
 mod trie;
@@ -25,7 +26,8 @@ mod word;
 
 pub use advertisement::{Advertisement, AdvertisementError};
 pub use degree::imperfect_degree;
-pub use forest::{Forest, Inserted};
+pub use forest::{Forest, Inserted, Removed};
+pub use leaves::{LeafPath, leaf_paths};
 pub use registry::{Expression, Handle, Registry};
 
 use crate::names::Names;

@@ -3,6 +3,7 @@
 //! The table at the end of this file is the one place that lists them: a name, what it is, its type, how an empty one
 //! is made.
 
+use super::auto::{Auto, Choice, Profile};
 use super::index_filter::IndexFilter;
 use super::lazy_dfa::LazyDfa;
 use super::pma::{Output, Pma};
@@ -17,22 +18,18 @@ use crate::pattern::{Condition, FilteredPath, LinearPath};
 macro_rules! engines {
     ($($(#[$doc:meta])* $variant:ident, $name:literal, $engine:ty, $empty:expr;)*) => {
         /// The engines by name.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum EngineName {
-            /// Chooses for the set.
-            #[default]
-            Auto,
             $($(#[$doc])* $variant,)*
         }
 
         impl EngineName {
             /// All of them, `auto` first.
-            pub const ALL: &'static [Self] = &[Self::Auto, $(Self::$variant,)*];
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// As users write it.
             pub fn as_str(self) -> &'static str {
                 match self {
-                    Self::Auto => "auto",
                     $(Self::$variant => $name,)*
                 }
             }
@@ -53,7 +50,6 @@ macro_rules! engines {
             /// An empty engine.
             pub fn new(name: EngineName) -> Self {
                 match name {
-                    EngineName::Auto => Self::new(EngineName::LazyDfa),
                     $(EngineName::$variant => Self::$variant($empty),)*
                 }
             }
@@ -99,6 +95,20 @@ macro_rules! engines {
             pub fn remove(&mut self, path: &LinearPath, id: PathId) {
                 match self {
                     $(Self::$variant(engine) => engine.remove(path, id),)*
+                }
+            }
+
+            /// See [`Engine::choice`].
+            pub fn choice(&self, cache_bytes: usize) -> Option<(Choice, Profile)> {
+                match self {
+                    $(Self::$variant(engine) => engine.choice(cache_bytes),)*
+                }
+            }
+
+            /// See [`Engine::unsuited`].
+            pub fn unsuited(&self) -> usize {
+                match self {
+                    $(Self::$variant(engine) => engine.unsuited(),)*
                 }
             }
 
@@ -184,6 +194,8 @@ pub trait Visitor {
 }
 
 engines! {
+    /// Chooses for the set and its documents.
+    Auto, "auto", Auto, Auto::default();
     /// One automaton for each path.
     XFilter, "xfilter", XFilter, XFilter::new(false);
     /// One automaton for each path, entered at the name that is rarest among them.

@@ -6,6 +6,7 @@
 //! each thread.
 
 mod any;
+pub mod auto;
 mod found;
 mod hops;
 pub mod index_filter;
@@ -18,6 +19,8 @@ pub mod yfilter;
 
 pub use any::{AnyEngine, AnyRun, EngineName, Visitor};
 pub use found::Found;
+
+use auto::{Choice, Profile};
 
 use crate::names::Resolved;
 use crate::pattern::{Condition, FilteredPath, LinearPath};
@@ -114,6 +117,16 @@ pub trait Engine {
         CacheStats::default()
     }
 
+    /// Which way an engine that chooses would go with such caches, why, and what its paths are like.
+    fn choice(&self, _cache_bytes: usize) -> Option<(Choice, Profile)> {
+        None
+    }
+
+    /// Paths that are not for this engine and run on the shared automaton inside it.
+    fn unsuited(&self) -> usize {
+        0
+    }
+
     /// Whether `start` looks at attributes at all.
     fn wants_attributes(&self) -> bool;
 
@@ -172,4 +185,10 @@ pub struct CacheStats {
     pub loose_steps: u64,
     /// Changes whenever numbers of a signature change their meaning.
     pub generation: u64,
+    /// Of an engine that chooses: documents that ran on remembered states.
+    pub cached_documents: u64,
+    /// Of an engine that chooses: documents that ran on the shared automaton.
+    pub shared_documents: u64,
+    /// Of an engine that chooses: times the cache did not pay and was left alone for a while.
+    pub rests: u64,
 }

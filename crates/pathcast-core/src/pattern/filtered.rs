@@ -79,6 +79,18 @@ fn accepts(condition: &Condition, value: &str) -> bool {
     }
 }
 
+/// Heap bytes that a filter holds.
+pub fn heap_bytes(filter: &Condition) -> usize {
+    match filter {
+        Condition::And(parts) | Condition::Or(parts) => {
+            parts.capacity() * size_of::<Condition>() + parts.iter().map(heap_bytes).sum::<usize>()
+        }
+        Condition::Not(inner) | Condition::Attribute(_, inner) => size_of::<Condition>() + heap_bytes(inner),
+        Condition::Value(test) => test.memory_bytes(),
+        _ => 0,
+    }
+}
+
 fn named(found: Resolved, test: NameTest) -> bool {
     match test {
         NameTest::Any => true,

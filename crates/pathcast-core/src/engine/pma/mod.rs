@@ -143,6 +143,10 @@ impl Engine for Pma {
         run.stats()
     }
 
+    fn unsuited(&self) -> usize {
+        self.unsuited
+    }
+
     fn wants_attributes(&self) -> bool {
         self.trie.attribute_edges > 0 || self.rest.wants_attributes()
     }

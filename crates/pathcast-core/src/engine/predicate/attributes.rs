@@ -1,5 +1,6 @@
 //! The attributes of the open elements, names and values, one after another.
 
+use super::run::KEPT_BYTES;
 use crate::names::Resolved;
 use crate::pattern::{Condition, passes};
 
@@ -19,6 +20,7 @@ impl Attributes {
         self.names.clear();
         self.ends.clear();
         self.text.clear();
+        self.text.shrink_to(KEPT_BYTES);
         self.elements.clear();
     }
 

@@ -4,13 +4,12 @@
 //! Wildcards are not steps: they make distances longer. `(p, >=, 1)` says nothing and is left out when another
 //! predicate follows, so `//a/b` and `/x/a/b` share `(d(a, b), =, 1)`.
 
+use super::attributes::Attributes;
 use super::index::{Distance, Predicate, PredicateId, PredicateIndex};
 use super::places::{Places, bits};
 use super::tags::{TagId, Tags};
 use crate::engine::PathId;
-use crate::pattern::{Condition, FilteredPath, FilteredStep};
-
-use super::attributes::Attributes;
+use crate::pattern::{Condition, FilteredPath, FilteredStep, heap_bytes};
 
 /// A path in terms of tag variables.
 #[derive(Clone, Debug)]
@@ -164,9 +163,9 @@ impl Selection {
         true
     }
 
-    /// Heap bytes held, but for the texts in filters.
+    /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
-        self.steps.len() * size_of::<(Predicate, Condition)>()
+        self.steps.len() * size_of::<(Predicate, Condition)>() + self.filters().map(heap_bytes).sum::<usize>()
     }
 
     /// The filters.

@@ -10,11 +10,14 @@ use super::attributes::Attributes;
 use super::index::PredicateId;
 use super::labels::{Label, Labels};
 use super::places::Places;
-use super::tags::TagId;
+use super::tags::{Key, TagId};
 use super::trie::Known;
 use crate::engine::Found;
 use crate::names::{NameId, Resolved};
 use crate::pattern::NameTest;
+
+/// Bytes that buffers keep from one document to the next.
+pub(super) const KEPT_BYTES: usize = 1 << 20;
 
 /// What changes while a document runs.
 #[derive(Debug, Default)]
@@ -34,6 +37,7 @@ pub struct Run {
     /// Whether the last event was a start tag.
     at_leaf: bool,
     content: Vec<u8>,
+    opened: Vec<(Key, NameTest)>,
     publication: Publication,
     outcome: Outcome,
 }
@@ -59,10 +63,44 @@ pub(super) struct Publication {
 pub(super) struct Outcome {
     pub(super) found: Found,
     /// By node of the trie: whether its expression is true.
-    pub(super) covered: Vec<bool>,
-    pub(super) touched: Vec<u32>,
+    pub(super) covered: Marks,
     pub(super) known: Vec<Known>,
     pub(super) climb: Vec<u32>,
+}
+
+/// A set of numbers, a bit each, that is emptied in time proportional to what is in it.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    words: Vec<u64>,
+    marked: Vec<u32>,
+}
+
+impl Marks {
+    /// Empties it and makes room for numbers below `bound`.
+    fn clear(&mut self, bound: usize) {
+        for number in self.marked.drain(..) {
+            self.words[number as usize / 64] = 0;
+        }
+        self.words.resize(bound.div_ceil(64), 0);
+    }
+
+    #[inline]
+    pub(super) fn contains(&self, number: u32) -> bool {
+        self.words[number as usize / 64] >> (number % 64) & 1 == 1
+    }
+
+    /// Adds a number; whether it was not there.
+    #[inline]
+    pub(super) fn insert(&mut self, number: u32) -> bool {
+        let word = &mut self.words[number as usize / 64];
+        let bit = 1 << (number % 64);
+        if *word & bit != 0 {
+            return false;
+        }
+        *word |= bit;
+        self.marked.push(number);
+        true
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -94,6 +132,8 @@ impl Run {
         self.at_leaf = false;
         let path = &mut self.publication;
         path.attributes.clear();
+        self.content.clear();
+        self.content.shrink_to(KEPT_BYTES);
         path.fresh.clear();
         path.leaf += 1;
         path.places.resize(shared.tags.bound());
@@ -101,10 +141,7 @@ impl Run {
         self.stamps.resize(shared.index.bound(), 0);
         let outcome = &mut self.outcome;
         outcome.found.clear(shared.paths);
-        for node in outcome.touched.drain(..) {
-            outcome.covered[node as usize] = false;
-        }
-        outcome.covered.resize(shared.store.bound(), false);
+        outcome.covered.clear(shared.store.bound());
         outcome.known.resize(shared.store.bound(), Known::default());
     }
 
@@ -133,7 +170,7 @@ impl Run {
         self.content.clear();
         let from = self.filtered.len();
         if shared.tags.any_filtered() {
-            shared.tags.of_attributes(element, attributes, &mut self.filtered);
+            shared.tags.of_attributes(element, attributes, &mut self.opened, &mut self.filtered);
             self.content.extend(self.filtered[from..].iter().flat_map(|tag| tag.to_le_bytes()));
         }
         if !shared.postponed.is_empty() {

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use super::attributes::Attributes;
 use crate::hashing::hash;
 use crate::names::{NameId, Resolved};
-use crate::pattern::{Condition, NameTest};
+use crate::pattern::{Condition, NameTest, heap_bytes};
 use crate::values::ValueTest;
 use crate::values::number::from_xpath_number;
 use crate::xpath::ast::Comparison;
@@ -33,7 +33,7 @@ struct Tag {
 }
 
 /// The hash of what an element must have for a filter to pass; equal keys of different things only cost a test.
-type Key = u64;
+pub(super) type Key = u64;
 
 #[derive(Clone, Debug)]
 struct Bucket {
@@ -218,50 +218,46 @@ impl Tags {
         }
     }
 
-    /// Appends the variables with a filter that an element is one of.
-    pub(super) fn of_attributes(&self, element: Resolved, attributes: &Attributes, tags: &mut Vec<TagId>) {
-        let from = tags.len();
+    /// Appends the variables with a filter that an element is one of, the same ones always in the same order.
+    ///
+    /// Ten thousand attributes may lead to one bucket: the buckets are collected first and opened once.
+    pub(super) fn of_attributes(
+        &self,
+        element: Resolved,
+        attributes: &Attributes,
+        opened: &mut Vec<(Key, NameTest)>,
+        tags: &mut Vec<TagId>,
+    ) {
+        opened.clear();
         for name in tests(element).filter(|name| self.names.contains_key(name)) {
             if self.needs.contains_key(&(name, None)) {
-                self.open(key(name, None, Value::Free), name, attributes, tags);
+                opened.push((key(name, None, Value::Free), name));
             }
             for (attribute, value) in attributes.last() {
                 for test in tests(attribute).map(Some) {
                     let Some(&[free, text, number]) = self.needs.get(&(name, test)) else { continue };
                     if free > 0 {
-                        self.open(key(name, test, Value::Free), name, attributes, tags);
+                        opened.push((key(name, test, Value::Free), name));
                     }
                     if text > 0 {
-                        self.open(key(name, test, Value::Text(value)), name, attributes, tags);
+                        opened.push((key(name, test, Value::Text(value)), name));
                     }
                     if number > 0 {
-                        let value = Value::number(from_xpath_number(value));
-                        self.open(key(name, test, value), name, attributes, tags);
+                        opened.push((key(name, test, Value::number(from_xpath_number(value))), name));
                     }
                 }
             }
         }
-        // Two attributes of one namespace open a bucket twice.
-        tags[from..].sort_unstable();
-        let mut last = NO_TAG;
-        let mut kept = from;
-        for at in from..tags.len() {
-            if tags[at] != last {
-                last = tags[at];
-                tags[kept] = last;
-                kept += 1;
-            }
+        opened.sort_unstable();
+        opened.dedup();
+        for &(key, name) in &*opened {
+            let Some(bucket) = self.buckets.find(key, |each| each.key == key) else { continue };
+            let passing = |&&id: &&TagId| {
+                let tag = &self.items[id as usize];
+                tag.name == name && attributes.last_passes(&tag.filter)
+            };
+            tags.extend(bucket.tags.iter().filter(passing));
         }
-        tags.truncate(kept);
-    }
-
-    fn open(&self, key: Key, name: NameTest, attributes: &Attributes, tags: &mut Vec<TagId>) {
-        let Some(bucket) = self.buckets.find(key, |each| each.key == key) else { return };
-        let passing = |&&id: &&TagId| {
-            let tag = &self.items[id as usize];
-            tag.name == name && attributes.last_passes(&tag.filter)
-        };
-        tags.extend(bucket.tags.iter().filter(passing));
     }
 
     #[cfg(test)]
@@ -275,9 +271,12 @@ impl Tags {
             && self.names.is_empty()
     }
 
-    /// Heap bytes held, but for the texts in filters.
+    /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
         self.items.capacity() * size_of::<Tag>()
+            + self.items.iter().map(|tag| heap_bytes(&tag.filter)).sum::<usize>()
+            + self.needs.capacity() * size_of::<(Need, [u32; 3])>()
+            + self.names.capacity() * size_of::<(NameTest, u32)>()
             + (self.plain.capacity() + self.free.capacity()) * size_of::<TagId>()
             + self.filtered.allocation_size()
             + self.buckets.allocation_size()

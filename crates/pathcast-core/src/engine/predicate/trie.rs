@@ -5,9 +5,11 @@
 //! *longer* expression implies the shorter.) What an expression has in common with one that was tried on the same path
 //! is not worked out again.
 //!
-//! **Access predicates.** Expressions are clustered by their first predicate, and a cluster whose first predicate is
-//! false on the path is not looked at. Within the list of a last predicate there is one cluster for each first one;
-//! either the clusters of the list or the access predicates of the path are gone through, whichever are fewer.
+//! **Access predicates.** Expressions are clustered by a predicate that they share, and a cluster whose predicate is
+//! false on the path is not looked at. The paper takes the first predicate and leaves better choices open. Here it is
+//! the last but one: on 153,928 NITF queries the first is true for 83 % of the expressions tried, that one for 40 %.
+//! Within the list of a last predicate there is one cluster for each access predicate; either the clusters of the list
+//! or the access predicates of the path are gone through, whichever are fewer.
 
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
@@ -37,14 +39,22 @@ struct Node {
     place: u32,
 }
 
-/// Expressions with the same first and the same last predicate; without access predicates just with the same last.
+/// Expressions with the same last predicate and the same access predicate, if they have one.
 #[derive(Clone, Debug)]
 struct Cluster {
     access: PredicateId,
     last: PredicateId,
     /// Where it lies in the list of its last predicate.
     place: u32,
-    nodes: Vec<NodeId>,
+    nodes: Vec<Listed>,
+}
+
+/// A node in its cluster, with what would else be fetched from far: 12 bytes in a row instead of a cache miss.
+#[derive(Clone, Copy, Debug)]
+struct Listed {
+    node: NodeId,
+    parent: NodeId,
+    path: u32,
 }
 
 /// All expressions.
@@ -58,7 +68,8 @@ pub(super) struct Trie {
     clusters: Vec<Cluster>,
     free_clusters: Vec<ClusterId>,
     cluster_index: HashTable<ClusterId>,
-    by_last: Vec<Vec<ClusterId>>,
+    /// By last predicate: the clusters, each with its access predicate.
+    by_last: Vec<Vec<(PredicateId, ClusterId)>>,
     /// By predicate: how many clusters it gives access to.
     access: Vec<u32>,
     selections: FxHashMap<NodeId, Vec<Selection>>,
@@ -131,7 +142,7 @@ impl Trie {
     }
 
     pub(super) fn insert(&mut self, predicates: &[PredicateId], id: PathId, selection: Option<Selection>) {
-        let (Some(&first), Some(&last)) = (predicates.first(), predicates.last()) else { return };
+        let Some(&last) = predicates.last() else { return };
         let mut at = ROOT;
         for &predicate in predicates {
             at = self.child(at, predicate).unwrap_or_else(|| self.grow(at, predicate));
@@ -148,8 +159,19 @@ impl Trie {
                 list.push(selection);
             }
         }
+        let access = self.access(predicates);
         if self.nodes[at as usize].place == NONE {
-            self.list(at, if self.by_access { first } else { NONE }, last);
+            self.list(at, access, last);
+        } else {
+            self.relist(at, access, last);
+        }
+    }
+
+    /// The access predicate of an expression.
+    fn access(&self, predicates: &[PredicateId]) -> PredicateId {
+        match predicates {
+            [.., access, _] if self.by_access => *access,
+            _ => NONE,
         }
     }
 
@@ -159,7 +181,16 @@ impl Trie {
         let cluster = found.unwrap_or_else(|| self.add_cluster(access, last));
         let nodes = &mut self.clusters[cluster as usize].nodes;
         self.nodes[node as usize].place = nodes.len() as u32;
-        nodes.push(node);
+        let Node { parent, path, .. } = self.nodes[node as usize];
+        nodes.push(Listed { node, parent, path });
+    }
+
+    /// Tells the cluster of a node which path ends there now.
+    fn relist(&mut self, node: NodeId, access: PredicateId, last: PredicateId) {
+        let Node { path, place, .. } = self.nodes[node as usize];
+        if let Some(cluster) = self.cluster(access, last) {
+            self.clusters[cluster as usize].nodes[place as usize].path = path;
+        }
     }
 
     fn cluster(&self, access: PredicateId, last: PredicateId) -> Option<ClusterId> {
@@ -188,7 +219,7 @@ impl Trie {
                 (self.clusters.len() - 1) as ClusterId
             }
         };
-        list.push(id);
+        list.push((access, id));
         if access != NONE {
             self.access[access as usize] += 1;
         }
@@ -200,7 +231,7 @@ impl Trie {
 
     /// Takes an expression out; the selection it had.
     pub(super) fn remove(&mut self, predicates: &[PredicateId], id: PathId) -> Option<Selection> {
-        let (first, last) = (*predicates.first()?, *predicates.last()?);
+        let last = *predicates.last()?;
         let mut at = ROOT;
         for &predicate in predicates {
             at = self.child(at, predicate)?;
@@ -221,9 +252,12 @@ impl Trie {
             }
         }
         let node = &self.nodes[at as usize];
+        let access = self.access(predicates);
         if node.path == NONE && node.selections == 0 {
-            self.unlist(at, if self.by_access { first } else { NONE }, last);
+            self.unlist(at, access, last);
             self.prune(at);
+        } else {
+            self.relist(at, access, last);
         }
         selection
     }
@@ -233,8 +267,8 @@ impl Trie {
         let place = std::mem::replace(&mut self.nodes[node as usize].place, NONE);
         let nodes = &mut self.clusters[id as usize].nodes;
         nodes.swap_remove(place as usize);
-        if let Some(&moved) = nodes.get(place as usize) {
-            self.nodes[moved as usize].place = place;
+        if let Some(moved) = nodes.get(place as usize) {
+            self.nodes[moved.node as usize].place = place;
         }
         if !nodes.is_empty() {
             return;
@@ -245,7 +279,7 @@ impl Trie {
         }
         let list = &mut self.by_last[last as usize];
         list.swap_remove(place as usize);
-        if let Some(&moved) = list.get(place as usize) {
+        if let Some(&(_, moved)) = list.get(place as usize) {
             self.clusters[moved as usize].place = place;
         }
         if access != NONE {
@@ -276,13 +310,10 @@ impl Trie {
         for at in (0..path.fresh.len()).rev() {
             let last = path.fresh[at];
             let Some(list) = self.by_last.get(last as usize) else { continue };
-            if !self.by_access {
-                for &cluster in list {
-                    self.evaluate_cluster(cluster, index, path, outcome);
-                }
-            } else if list.len() <= path.access.len() {
-                for &cluster in list {
-                    if path.matched[self.clusters[cluster as usize].access as usize] {
+            // A look-up costs as much as a few of these tests.
+            if list.len() <= 8 * path.access.len() + 8 {
+                for &(access, cluster) in list {
+                    if access == NONE || path.matched[access as usize] {
                         self.evaluate_cluster(cluster, index, path, outcome);
                     }
                 }
@@ -291,6 +322,9 @@ impl Trie {
                     if let Some(cluster) = self.cluster(path.access[access], last) {
                         self.evaluate_cluster(cluster, index, path, outcome);
                     }
+                }
+                if let Some(cluster) = self.cluster(NONE, last) {
+                    self.evaluate_cluster(cluster, index, path, outcome);
                 }
             }
         }
@@ -303,39 +337,51 @@ impl Trie {
         path: &mut Publication,
         outcome: &mut Outcome,
     ) {
-        for &id in &self.clusters[cluster as usize].nodes {
-            let node = &self.nodes[id as usize];
-            if outcome.covered[id as usize] && node.selections == 0 {
+        let cluster = &self.clusters[cluster as usize];
+        let last = index.get(cluster.last);
+        for &Listed { node: id, parent, path: found } in &cluster.nodes {
+            let covered = outcome.covered.contains(id);
+            if covered && !self.has_selections(id) {
                 continue;
             }
-            if !self.holds(id, index, path, outcome) {
+            let holds = if path.places.is_deep() {
+                self.holds_deep(id, index, path, outcome)
+            } else {
+                match self.ends(parent, index, path, outcome) {
+                    Some(0) => false,
+                    before => path.places.follow(before, last) != 0,
+                }
+            };
+            if !holds {
                 continue;
             }
-            self.cover(id, outcome);
-            if node.selections > 0 {
+            if !covered {
+                outcome.covered.insert(id);
+                if found != NONE {
+                    outcome.found.add(PathId(found));
+                }
+                self.cover(parent, outcome);
+            }
+            if self.has_selections(id) {
                 self.select(id, path, outcome);
             }
         }
     }
 
-    /// Whether the chain of a node fits together on the path.
-    fn holds(
+    fn has_selections(&self, id: NodeId) -> bool {
+        !self.selections.is_empty() && self.nodes[id as usize].selections > 0
+    }
+
+    /// Where the chain of a node can end on the path; `None` for the root.
+    #[inline]
+    fn ends(
         &self,
         id: NodeId,
         index: &PredicateIndex,
-        path: &mut Publication,
+        path: &Publication,
         outcome: &mut Outcome,
-    ) -> bool {
-        outcome.climb.clear();
+    ) -> Option<u64> {
         let mut at = id;
-        if path.places.is_deep() {
-            while at != ROOT {
-                outcome.climb.push(self.nodes[at as usize].predicate);
-                at = self.nodes[at as usize].parent;
-            }
-            let chain = outcome.climb.iter().rev().copied();
-            return determine(chain, index, &path.places, &mut path.positions);
-        }
         while at != ROOT && outcome.known[at as usize].leaf != path.leaf {
             outcome.climb.push(at);
             at = self.nodes[at as usize].parent;
@@ -349,14 +395,32 @@ impl Trie {
             outcome.known[next as usize] = Known { leaf: path.leaf, ends: reached };
             ends = Some(reached);
         }
-        ends.is_some_and(|ends| ends != 0)
+        ends
+    }
+
+    /// Whether the chain of a node fits together on a path that is too long for words.
+    fn holds_deep(
+        &self,
+        id: NodeId,
+        index: &PredicateIndex,
+        path: &mut Publication,
+        outcome: &mut Outcome,
+    ) -> bool {
+        outcome.climb.clear();
+        let mut at = id;
+        while at != ROOT {
+            outcome.climb.push(self.nodes[at as usize].predicate);
+            at = self.nodes[at as usize].parent;
+        }
+        let holds = determine(outcome.climb.iter().rev().copied(), index, &path.places, &mut path.positions);
+        outcome.climb.clear();
+        holds
     }
 
     /// Marks a node and all that it covers as true.
     fn cover(&self, id: NodeId, outcome: &mut Outcome) {
         let mut at = id;
-        while at != ROOT && !std::mem::replace(&mut outcome.covered[at as usize], true) {
-            outcome.touched.push(at);
+        while at != ROOT && outcome.covered.insert(at) {
             let node = &self.nodes[at as usize];
             if node.path != NONE {
                 outcome.found.add(PathId(node.path));
@@ -393,10 +457,14 @@ impl Trie {
         self.nodes.capacity() * size_of::<Node>()
             + self.edges.allocation_size()
             + self.clusters.capacity() * size_of::<Cluster>()
-            + self.clusters.iter().map(|cluster| cluster.nodes.capacity() * 4).sum::<usize>()
+            + self
+                .clusters
+                .iter()
+                .map(|cluster| cluster.nodes.capacity() * size_of::<Listed>())
+                .sum::<usize>()
             + self.cluster_index.allocation_size()
-            + self.by_last.capacity() * size_of::<Vec<ClusterId>>()
-            + self.by_last.iter().map(|list| list.capacity() * 4).sum::<usize>()
+            + self.by_last.capacity() * size_of::<Vec<(PredicateId, ClusterId)>>()
+            + self.by_last.iter().map(|list| list.capacity() * 8).sum::<usize>()
             + (self.free.capacity() + self.free_clusters.capacity() + self.access.capacity()) * 4
             + self.selection_places.capacity() * 8
             + selections.map(|each| size_of::<Selection>() + each.memory_bytes()).sum::<usize>()

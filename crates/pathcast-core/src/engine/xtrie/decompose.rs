@@ -74,6 +74,8 @@ pub(super) fn is_single_path(pieces: &[Piece]) -> bool {
     pieces.iter().enumerate().all(|(at, piece)| {
         piece.children <= 1
             && piece.substring != Substring::Empty
+            && piece.gap.min > 0
+            && piece.mode != Mode::Not
             && piece.substring != Substring::Special(Special::Text)
             && (piece.ends.is_empty() || at == last)
     })
@@ -109,6 +111,7 @@ fn walk(node: &PatternNode, mut above: Above, decomposition: Decomposition, piec
             above.names.clear();
             Substring::Special(special)
         }
+        Label::Same => same_as_above(pieces, above.parent),
         Label::Dummy => {
             if node.gap != Gap::NONE {
                 above.names.clear();
@@ -138,6 +141,17 @@ fn walk(node: &PatternNode, mut above: Above, decomposition: Decomposition, piec
             Above { parent: Some(at), rank, gap: Gap::NONE, names: above.names.clone(), starts: Vec::new() };
         walk(child, next, decomposition, pieces);
     }
+}
+
+/// The substring of the nearest piece that has one.
+fn same_as_above(pieces: &[Piece], mut at: Option<usize>) -> Substring {
+    while let Some(piece) = at.map(|at| &pieces[at]) {
+        if piece.substring != Substring::Empty {
+            return piece.substring.clone();
+        }
+        at = piece.parent;
+    }
+    Substring::Empty
 }
 
 /// Whether a substring ends at a node: unless its only child carries the run of names on.

@@ -43,11 +43,13 @@ pub(super) struct Levels {
 }
 
 impl Levels {
+    #[inline]
     pub(super) fn one(level: u32) -> Self {
         Self::range(level, level)
     }
 
     /// From one level to another, both included.
+    #[inline]
     pub(super) fn range(from: u32, to: u32) -> Self {
         if from > to {
             return Self::default();
@@ -104,7 +106,13 @@ impl Levels {
     }
 
     /// Levels a gap below one of these, no further down than `bound`.
+    #[inline]
     pub(super) fn below(&self, gap: Gap, bound: u32) -> Self {
+        if self.high.is_empty() && bound < 64 {
+            let reach = if gap.exact { self.low } else { self.low | self.low.wrapping_neg() };
+            let low = reach.checked_shl(gap.min).unwrap_or(0) & (u64::MAX >> (63 - bound));
+            return Self { low, high: Vec::new() };
+        }
         let Some(lowest) = self.lowest() else { return Self::default() };
         let from = lowest.saturating_add(gap.min);
         if from > bound {
@@ -113,17 +121,11 @@ impl Levels {
         if !gap.exact {
             return Self::range(from, bound);
         }
-        let mut shifted = if self.high.is_empty() && gap.min <= self.low.leading_zeros() && gap.min < 64 {
-            Self { low: self.low << gap.min, high: Vec::new() }
-        } else {
-            let moved = self.iter().map(|level| level + gap.min).filter(|&level| level <= bound);
-            Self::from_levels(moved)
-        };
-        shifted.keep(&Self::range(0, bound));
-        shifted
+        Self::from_levels(self.iter().map(|level| level + gap.min).filter(|&level| level <= bound))
     }
 
     /// Levels a gap above one of these.
+    #[inline]
     pub(super) fn above(&self, gap: Gap) -> Self {
         let Some(highest) = self.highest() else { return Self::default() };
         if highest < gap.min {
@@ -183,11 +185,15 @@ impl Levels {
 
     /// The levels, the lowest number first.
     pub(super) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        let words = std::iter::once(self.low).chain(self.high.iter().copied());
-        words.enumerate().flat_map(|(at, word)| {
-            let next = |left: &u64| Some(left & (left - 1)).filter(|&rest| rest != 0);
-            std::iter::successors(Some(word).filter(|&word| word != 0), next)
-                .map(move |left| at as u32 * 64 + left.trailing_zeros())
+        let (mut word, mut base, mut rest) = (self.low, 0, self.high.iter());
+        std::iter::from_fn(move || {
+            while word == 0 {
+                word = *rest.next()?;
+                base += 64;
+            }
+            let level = base + word.trailing_zeros();
+            word &= word - 1;
+            Some(level)
         })
     }
 }
@@ -243,6 +249,19 @@ impl LevelSets {
             return last >> (top % 64) & 1 != 0;
         }
         self.low[id as usize] != 0 || last << (63 - top % 64) != 0 || (1..top / 64).any(|at| word(at) != 0)
+    }
+
+    /// The levels of the set that are a gap above this one.
+    #[inline]
+    pub(super) fn above(&self, id: u32, level: u32, gap: Gap) -> Levels {
+        let Some(top) = level.checked_sub(gap.min) else { return Levels::default() };
+        if top < 64 {
+            let fits = if gap.exact { 1 << top } else { u64::MAX >> (63 - top) };
+            return Levels { low: self.low[id as usize] & fits, high: Vec::new() };
+        }
+        let mut levels = Levels::one(level).above(gap);
+        levels.keep(&self.get(id, level));
+        levels
     }
 
     /// The set, no further down than `bound`.
@@ -302,6 +321,9 @@ mod tests {
                     for level in 0..bound {
                         let expected = levels.iter().any(|&each| fits(each, level));
                         assert_eq!(sets.has_above(1, level, gap), expected, "{gap:?} {levels:?} {level}");
+                        let fitting: Vec<u32> =
+                            levels.iter().copied().filter(|&each| fits(each, level)).collect();
+                        assert_eq!(sets.above(1, level, gap), set(&fitting), "{gap:?} {levels:?} {level}");
                     }
                     levels.iter().for_each(|&level| sets.remove(1, level));
                     assert!(sets.get(1, bound).is_empty() && sets.high.is_empty());

@@ -12,6 +12,8 @@ struct Attribute {
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     name: Resolved,
+    /// No other element of any document has this number.
+    serial: u64,
     /// Where its attributes and their values start.
     attributes: usize,
     values: usize,
@@ -34,6 +36,7 @@ pub(super) struct Open {
     text: String,
     /// Open elements whose text is needed.
     readers: usize,
+    serial: u64,
 }
 
 /// An open element as tests see it.
@@ -67,8 +70,10 @@ impl Open {
 
     fn push(&mut self, name: Resolved) {
         let deepest = self.frames.len() as u32;
+        self.serial += 1;
         self.frames.push(Frame {
             name,
+            serial: self.serial,
             attributes: self.attributes.len(),
             values: self.values.len(),
             text: self.text.len(),
@@ -131,8 +136,15 @@ impl Open {
     }
 
     /// Which child of the element at a level is open now, or was last; the first is 1.
+    #[inline]
     pub(super) fn branch(&self, level: u32) -> u32 {
         self.frames.get(level as usize).map_or(0, |frame| frame.children)
+    }
+
+    /// The number of the element at a level.
+    #[inline]
+    pub(super) fn serial(&self, level: u32) -> u64 {
+        self.frames.get(level as usize).map_or(0, |frame| frame.serial)
     }
 
     pub(super) fn element(&self, level: u32) -> Element<'_> {

@@ -1,13 +1,13 @@
 //! From a condition to the tree pattern that XTrie matches.
 //!
-//! A pattern node is a named element, an element without a name, a text node, or a *dummy*, which stands for the
-//! element its parent stands for (or for one above its first child) and says how branches go together: all of them, any
-//! of them, or in order under different children. Dummies are how the paper expresses hybrid matching; here they
-//! express `or`, conjunctions of paths from the document node, and more than 64 branches as well.
+//! A pattern node is a named element, an element without a name, a text node, or a *dummy*, which no start tag finds:
+//! it stands for the element its parent stands for, or for any at its relative level, and says how branches go together:
+//! all of them, any of them, none of them, or in order under different children. Dummies are how the paper
+//! expresses hybrid matching; here they express `or` and `not`, wildcards that branch, conjunctions of paths from
+//! the document node, and more than 64 branches as well.
 //!
-//! What is not taken: `not` of anything but tests on one element, string functions on paths, `node()`, comments and
-//! instructions, "the node itself or one below", and order axes that are no chain of siblings. Those stay with
-//! [`crate::twig`].
+//! What is not taken: string functions on paths, `node()`, comments and instructions, what is asked of the document node
+//! itself, and order axes that are no chain of siblings. Those stay with [`crate::twig`].
 
 use super::levels::Gap;
 use super::local::{When, height, on_value, when};
@@ -25,6 +25,8 @@ pub enum Mode {
     Any,
     /// All, under different children, in this order.
     Ordered,
+    /// None of them.
+    Not,
 }
 
 /// What a pattern node stands for.
@@ -32,6 +34,8 @@ pub enum Mode {
 pub(super) enum Label {
     Name(NameId),
     Special(Special),
+    /// What the nearest node above that is no dummy stands for: the same element.
+    Same,
     Dummy,
 }
 
@@ -71,7 +75,7 @@ impl PatternNode {
 
     /// Puts branches beyond the bits of a state under dummies.
     fn group(&mut self) {
-        while self.mode != Mode::Ordered && self.children.len() > BRANCHES {
+        while matches!(self.mode, Mode::All | Mode::Any) && self.children.len() > BRANCHES {
             let children = std::mem::take(&mut self.children);
             let mut children = children.into_iter().peekable();
             while children.peek().is_some() {
@@ -95,16 +99,27 @@ pub(super) fn tree_pattern(condition: &Condition) -> Option<PatternNode> {
     if document.children.len() == 1 {
         document = document.children.pop()?;
     }
-    (document.label != Label::Dummy || tests_nothing(&document)).then_some(document)
+    is_findable(&document).then_some(document)
 }
 
-/// Whether dummies that stand for the document node have branches, and no tests: nothing ends at level 0.
-fn tests_nothing(dummy: &PatternNode) -> bool {
-    let below = |child: &PatternNode| child.label != Label::Dummy || tests_nothing(child);
-    dummy.starts.is_empty()
-        && dummy.ends.is_empty()
-        && !dummy.children.is_empty()
-        && dummy.children.iter().all(below)
+/// Whether nothing is asked of the document node itself: no start tag finds it, and nothing ends at level 0.
+fn is_findable(node: &PatternNode) -> bool {
+    if node.gap.min > 0 {
+        return true;
+    }
+    node.label == Label::Dummy
+        && node.starts.is_empty()
+        && node.ends.is_empty()
+        && !node.children.is_empty()
+        && node.children.iter().all(is_findable)
+}
+
+/// Whether a branch is found by the substring of this very element.
+fn lends_substring(node: &PatternNode) -> bool {
+    node.children.iter().any(|child| {
+        child.gap == Gap::NONE
+            && (child.label == Label::Same || child.label == Label::Dummy && lends_substring(child))
+    })
 }
 
 /// The pattern of a linear path.
@@ -206,7 +221,7 @@ impl Builder {
             }
         }
         if let Some(part) = ordered {
-            if node.children.is_empty() && node.label != Label::Dummy {
+            if node.children.is_empty() && node.label != Label::Dummy && node.mode == Mode::All {
                 // All branches are ordered: no dummy is needed.
                 node.mode = Mode::Ordered;
                 self.branches(part, node)?;
@@ -221,7 +236,7 @@ impl Builder {
     /// A condition that looks below.
     fn structure(&mut self, condition: &Condition, node: &mut PatternNode) -> Option<()> {
         match condition {
-            Condition::Exists(Axis::Down { min, exact }, pattern) if *min > 0 => {
+            Condition::Exists(Axis::Down { min, exact }, pattern) => {
                 node.children.push(self.child(Gap::new(*min, *exact), pattern, false)?);
             }
             Condition::Or(parts) => {
@@ -239,18 +254,29 @@ impl Builder {
                 self.branches(condition, &mut group)?;
                 node.children.push(group);
             }
+            Condition::Not(inner) => {
+                let mut not = PatternNode::new(Gap::NONE, Label::Same, Mode::Not);
+                self.alternatives += 1;
+                not.children.push(self.alternative(inner)?);
+                self.alternatives -= 1;
+                node.children.push(not);
+            }
             Condition::Root(inner) if self.alternatives == 0 => self.hoisted.push((**inner).clone()),
             _ => return None,
         }
         Some(())
     }
 
-    /// One of several: a branch, or a dummy that holds several. With tests alone nothing would find it.
+    /// One of several: a branch, or a dummy that holds several. With tests alone it is found by the substring of the
+    /// element that they are about.
     fn alternative(&mut self, condition: &Condition) -> Option<PatternNode> {
         let mut all = PatternNode::dummy(Gap::NONE, Mode::All);
         self.condition(condition, &mut all)?;
         match all.children.len() {
-            0 => None,
+            0 => {
+                all.label = Label::Same;
+                Some(all)
+            }
             1 if all.starts.is_empty() && all.ends.is_empty() => all.children.pop(),
             _ => Some(all),
         }
@@ -281,9 +307,6 @@ impl Builder {
     }
 
     fn element(&mut self, gap: Gap, test: &NodeTest, conditions: &[Condition]) -> Option<PatternNode> {
-        if gap.min == 0 {
-            return None;
-        }
         match test {
             NodeTest::Element(name) => {
                 let mut node = PatternNode::new(gap, label(*name), Mode::All);
@@ -292,9 +315,16 @@ impl Builder {
                     several => self.condition(&crate::pattern::and(several.iter().cloned()), &mut node)?,
                 }
                 node.label = special_label(&node);
+                let bare = node.label == Label::Special(Special::Any) && !node.children.is_empty();
+                if bare && gap.min > 0 && !lends_substring(&node) {
+                    // Every start tag would find it, so it is left to its branches.
+                    node.label = Label::Dummy;
+                }
                 Some(node)
             }
             NodeTest::Text => {
+                // An element is no text node.
+                let gap = Gap::new(gap.min.max(1), gap.exact);
                 let mut node = PatternNode::new(gap, Label::Special(Special::Text), Mode::All);
                 for condition in conditions.iter().filter(|condition| **condition != Condition::True) {
                     if !on_value(condition) || height(condition).is_some() {

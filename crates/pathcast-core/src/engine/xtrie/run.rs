@@ -3,6 +3,7 @@
 //! **Invariant.** All that is noted for a level is forgotten when the element at that level ends, by lists of what was
 //! noted there. So a document that touches little costs little, however large the table is.
 
+use super::chain::{AT_ROOT, Again, Key};
 use super::levels::LevelSets;
 use super::open::Open;
 use super::state::States;
@@ -17,7 +18,7 @@ pub struct Run {
     pub(super) open: Open,
     /// By level: the trie node of the longest substring that ends there.
     nodes: Vec<NodeId>,
-    /// Lazy: the levels at which each substring was met.
+    /// The levels at which each substring was met.
     pub(super) met: LevelSets,
     /// Eager: the levels at which each row holds.
     pub(super) rows: LevelSets,
@@ -28,6 +29,11 @@ pub struct Run {
     pub(super) noted_paths: Vec<u32>,
     marks: Vec<Marks>,
     pub(super) states: States,
+    /// By group: the element that it was tried below.
+    tried: Vec<u64>,
+    /// Groups of rows that may hang on rows at their own level: they are tried last.
+    late: Vec<u32>,
+    late_rows: Vec<u32>,
     /// By level: rows whose branches are found and whose tests wait for the end tag.
     pub(super) waiting: Vec<Vec<u32>>,
     pub(super) waiting_paths: Vec<Vec<u32>>,
@@ -93,12 +99,12 @@ impl XTrie {
         run.nodes.push(ROOT);
         run.text.clear();
         let (rows, paths) = self.table.bounds();
-        match self.options.variant {
-            Variant::Lazy => run.met.resize(self.trie.nodes.len()),
-            Variant::Eager => {
-                run.rows.resize(rows);
-                run.paths.resize(paths);
-            }
+        run.met.resize(self.trie.nodes.len());
+        run.states.resize(rows);
+        run.tried.resize(self.table.chains.bound(), 0);
+        if self.options.variant == Variant::Eager {
+            run.rows.resize(rows);
+            run.paths.resize(paths);
         }
         run.found.clear(self.table.pattern_bound());
     }
@@ -130,6 +136,9 @@ impl XTrie {
                 self.meet_special(run, Special::Attribute(attribute.name));
             }
         }
+        if !run.late.is_empty() {
+            self.probe_late(run);
+        }
     }
 
     fn meet_special(&self, run: &mut Run, special: Special) {
@@ -149,15 +158,38 @@ impl XTrie {
         if substring.readers > 0 && substring.special != Some(Special::Text) {
             run.open.read();
         }
-        if self.options.variant == Variant::Lazy {
-            run.met.insert(node, run.level());
+        let level = run.level();
+        run.met.insert(node, level);
+        for &at in &substring.paths {
+            let group = self.table.chains.group(at);
+            if may_hold(run, &group.key, level) && must_try(run, at, &group.key, level) {
+                self.probe_paths(run, group, level);
+            }
         }
-        if !substring.paths.is_empty() {
-            self.probe_paths(run, &substring.paths);
+        for &at in &substring.rows {
+            let group = self.table.chains.group(at);
+            if group.key.gap.min == 0 {
+                run.late.push(at);
+            } else if may_hold(run, &group.key, level) && must_try(run, at, &group.key, level) {
+                group.rows.iter().for_each(|&row| self.probe_row(run, row, level));
+            }
         }
-        if !substring.rows.is_empty() {
-            self.probe_rows(run, &substring.rows);
+    }
+
+    /// All substrings of the start tag are met, and all rows that others may hang on are noted. Parents come before
+    /// their children in the table.
+    fn probe_late(&self, run: &mut Run) {
+        let level = run.level();
+        let mut rows = std::mem::take(&mut run.late_rows);
+        while let Some(group) = run.late.pop() {
+            let group = self.table.chains.group(group);
+            if may_hold(run, &group.key, level) {
+                rows.extend(&group.rows);
+            }
         }
+        rows.sort_unstable();
+        rows.drain(..).for_each(|row| self.probe_row(run, row, level));
+        run.late_rows = rows;
     }
 
     pub(super) fn end_element(&self, run: &mut Run) {
@@ -166,7 +198,11 @@ impl XTrie {
         while let Some(row) = run.waiting_paths.get_mut(level as usize).and_then(Vec::pop) {
             self.end_path(run, row);
         }
-        // Completing a row may let another one at this level wait, whose turn it is then.
+        // Branches before what they are branches of: a row that asks for none of them must know. Completing a row may
+        // let another one at this level wait, whose turn it is then.
+        if let Some(rows) = run.waiting.get_mut(level as usize) {
+            rows.sort_unstable();
+        }
         while let Some(row) = run.waiting.get_mut(level as usize).and_then(Vec::pop) {
             self.end_row(run, row, level);
         }
@@ -202,9 +238,7 @@ impl XTrie {
     /// Leaves the innermost element without a look at what waits.
     fn forget(&self, run: &mut Run) {
         self.forget_level(run);
-        if let Some(node) = run.nodes.pop()
-            && self.options.variant == Variant::Lazy
-        {
+        if let Some(node) = run.nodes.pop() {
             let level = run.level() + 1;
             let mut at = node;
             while at != ROOT {
@@ -219,9 +253,7 @@ impl XTrie {
         let level = run.level();
         let Some(marks) = run.marks.pop() else { return };
         for node in run.specials.drain(marks.specials..) {
-            if self.options.variant == Variant::Lazy {
-                run.met.remove(node, level);
-            }
+            run.met.remove(node, level);
         }
         for row in run.noted_rows.drain(marks.rows..) {
             run.rows.remove(row, level);
@@ -236,4 +268,22 @@ impl XTrie {
         }
         run.states.end(level);
     }
+}
+
+/// Whether the rows of a group may hold at a level, as far as substrings tell.
+#[inline]
+fn may_hold(run: &Run, key: &Key, level: u32) -> bool {
+    if key.probe == AT_ROOT { key.gap.fits(level) } else { run.met.has_above(key.probe, level, key.gap) }
+}
+
+/// Whether trying the rows of a group could change anything; they count as tried then.
+#[inline]
+fn must_try(run: &mut Run, group: u32, key: &Key, level: u32) -> bool {
+    let above = match key.again {
+        Again::Always => return true,
+        Again::BelowAnother(levels) => level - levels,
+        Again::Never => 0,
+    };
+    let serial = run.open.serial(above);
+    std::mem::replace(&mut run.tried[group as usize], serial) != serial
 }

@@ -8,40 +8,29 @@
 //! is not there. The paper tries one level after the other and starts over from each; on a document that
 //! repeats a name that takes time exponential in the number of `//`, the climb by sets takes one step a row.
 
+use super::chain::{AT_ROOT, Group};
 use super::levels::Levels;
 use super::local::passes;
 use super::run::Run;
 use super::table::{NONE, PathRow};
-use super::trie::{AT_ROOT, Link};
 use super::{Variant, XTrie};
 use crate::engine::PathId;
 
 impl XTrie {
-    /// Tries all rows of a substring that was met at the innermost element.
-    pub(super) fn probe_paths(&self, run: &mut Run, chain: &[Link]) {
-        let level = run.level();
-        match self.options.variant {
-            Variant::Eager => {
-                for link in chain {
-                    let holds = if link.probe == AT_ROOT {
-                        link.gap.fits(level)
-                    } else {
-                        run.paths.has_above(link.probe, level, link.gap)
-                    };
+    /// Tries the rows of a group whose substring was met at the innermost element.
+    pub(super) fn probe_paths(&self, run: &mut Run, group: &Group, level: u32) {
+        for &row in &group.rows {
+            match self.options.variant {
+                Variant::Eager => {
+                    let holds =
+                        group.key.probe == AT_ROOT || run.paths.has_above(row - 1, level, group.key.gap);
                     if holds {
-                        self.hold_path(run, link.row, level);
+                        self.hold_path(run, row, level);
                     }
                 }
-            }
-            Variant::Lazy => {
-                for link in chain {
-                    let may = if link.probe == AT_ROOT {
-                        link.gap.fits(level)
-                    } else {
-                        run.met.has_above(link.probe, level, link.gap)
-                    };
-                    if may && !run.found.contains(PathId(self.table.path_row(link.row).completes)) {
-                        self.climb(run, link.row, level);
+                Variant::Lazy => {
+                    if !run.found.contains(PathId(self.table.path_row(row).completes)) {
+                        self.climb(run, row, level);
                     }
                 }
             }

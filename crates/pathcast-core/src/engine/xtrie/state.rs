@@ -13,6 +13,7 @@ use super::pattern::Mode;
 /// What has been found of one row at one level.
 #[derive(Clone, Copy, Debug)]
 struct State {
+    level: u32,
     /// All or any: bits of branches to be found. In order: the rank of the next.
     left: u64,
     /// The child that the last branch was found under.
@@ -24,10 +25,16 @@ struct State {
 /// States by row and level.
 #[derive(Debug, Default)]
 pub(super) struct States {
-    states: FxHashMap<u64, State>,
+    /// By row: one state, which is all there is unless elements of one name lie within each other.
+    first: Vec<State>,
+    /// By row and level: the others.
+    more: FxHashMap<u64, State>,
     /// By level: the rows with a state there.
     rows: Vec<Vec<u32>>,
 }
+
+/// No level.
+const FREE: u32 = u32::MAX;
 
 fn key(row: u32, level: u32) -> u64 {
     u64::from(level) << 32 | u64::from(row)
@@ -41,12 +48,12 @@ pub(super) struct Branches {
 }
 
 impl Branches {
-    fn fresh(self) -> State {
+    fn fresh(self, level: u32) -> State {
         let left = match self.mode {
             Mode::Ordered => 1,
-            Mode::All | Mode::Any => u64::MAX >> (64 - self.count.clamp(1, 64)),
+            Mode::All | Mode::Any | Mode::Not => u64::MAX >> (64 - self.count.clamp(1, 64)),
         };
-        State { left, branch: 0, done: false }
+        State { level, left, branch: 0, done: false }
     }
 }
 
@@ -54,7 +61,7 @@ impl States {
     /// Whether a branch of this rank, found under the child that is open now, would help.
     #[inline]
     pub(super) fn wants(&self, row: u32, level: u32, branches: Branches, rank: u32, child: u32) -> bool {
-        match self.states.get(&key(row, level)) {
+        match self.get(row, level) {
             None => branches.mode != Mode::Ordered || rank == 1,
             Some(state) => wants(state, branches.mode, rank, child),
         }
@@ -74,7 +81,7 @@ impl States {
         }
         let state = self.entry(row, level, branches);
         match branches.mode {
-            Mode::Any => state.done = true,
+            Mode::Any | Mode::Not => state.done = true,
             Mode::All => {
                 state.left &= !(1 << (rank - 1));
                 state.done = state.left == 0;
@@ -93,22 +100,56 @@ impl States {
         !std::mem::replace(&mut self.entry(row, level, branches).done, true)
     }
 
+    /// Whether nothing more is asked of a row at a level.
+    pub(super) fn is_done(&self, row: u32, level: u32) -> bool {
+        self.get(row, level).is_some_and(|state| state.done)
+    }
+
+    #[inline]
+    fn get(&self, row: u32, level: u32) -> Option<&State> {
+        let first = &self.first[row as usize];
+        if first.level == level {
+            return Some(first);
+        }
+        if self.more.is_empty() { None } else { self.more.get(&key(row, level)) }
+    }
+
     fn entry(&mut self, row: u32, level: u32, branches: Branches) -> &mut State {
         if self.rows.len() <= level as usize {
             self.rows.resize(level as usize + 1, Vec::new());
         }
         let rows = &mut self.rows[level as usize];
-        self.states.entry(key(row, level)).or_insert_with(|| {
+        let first = &mut self.first[row as usize];
+        if first.level == level {
+            return first;
+        }
+        let key = key(row, level);
+        if first.level == FREE && !self.more.contains_key(&key) {
             rows.push(row);
-            branches.fresh()
+            *first = branches.fresh(level);
+            return first;
+        }
+        self.more.entry(key).or_insert_with(|| {
+            rows.push(row);
+            branches.fresh(level)
         })
+    }
+
+    /// Makes room for rows below `bound`; there must be no state.
+    pub(super) fn resize(&mut self, bound: usize) {
+        self.first.resize(bound, State { level: FREE, left: 0, branch: 0, done: false });
     }
 
     /// The element at a level ends.
     pub(super) fn end(&mut self, level: u32) {
         if let Some(rows) = self.rows.get_mut(level as usize) {
             for row in rows.drain(..) {
-                self.states.remove(&key(row, level));
+                let first = &mut self.first[row as usize];
+                if first.level == level {
+                    first.level = FREE;
+                } else {
+                    self.more.remove(&key(row, level));
+                }
             }
         }
     }
@@ -116,27 +157,27 @@ impl States {
     /// The paper's value for a row that holds at a level: the rank of the next branch.
     #[cfg(test)]
     pub(super) fn value(&self, row: u32, level: u32, branches: Branches) -> u64 {
-        let state = self.states.get(&key(row, level)).copied().unwrap_or(branches.fresh());
+        let state = self.get(row, level).copied().unwrap_or(branches.fresh(level));
         if state.done { u64::from(branches.count) + 1 } else { state.left }
     }
 
     /// How many there are.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
-        self.states.len()
+        self.rows.iter().map(Vec::len).sum()
     }
 
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
         let rows: usize = self.rows.iter().map(|rows| rows.capacity() * 4 + size_of::<Vec<u32>>()).sum();
-        self.states.capacity() * (size_of::<u64>() + size_of::<State>() + 1) + rows
+        self.first.capacity() * size_of::<State>() + self.more.capacity() * (size_of::<State>() + 9) + rows
     }
 }
 
 fn wants(state: &State, mode: Mode, rank: u32, child: u32) -> bool {
     !state.done
         && match mode {
-            Mode::Any => true,
+            Mode::Any | Mode::Not => true,
             Mode::All => state.left >> (rank - 1) & 1 != 0,
             Mode::Ordered => state.left == u64::from(rank) && state.branch != child,
         }

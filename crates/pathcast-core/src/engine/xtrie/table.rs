@@ -1,17 +1,17 @@
 //! The substring-table: one row for each substring of each pattern.
 //!
 //! Rows of one pattern lie together in the order of its decomposition, so a parent comes before its children. Rows of
-//! one substring are chained; the chain lies with the substring's node in the trie, as a list that can be read from
-//! front to back, because following pointers from row to row costs a cache miss each. A row knows its place in the chain, so
-//! it is unchained at once. Single paths have a table of their own with smaller rows: the parent is the row before.
+//! one substring are chained ([`super::chain`]). Single paths have a table of their own with smaller rows: the parent is
+//! the row before.
 
 use rustc_hash::FxHashMap;
 
+use super::chain::{AT_ROOT, Again, Chains, Key};
 use super::decompose::{Piece, StartTest, Substring};
 use super::levels::Gap;
 use super::local::reads_value;
 use super::pattern::Mode;
-use super::trie::{AT_ROOT, Link, NodeId, Trie, UNSURE};
+use super::trie::{NodeId, Trie};
 use crate::engine::PathId;
 use crate::pattern::Condition;
 
@@ -38,8 +38,8 @@ pub(super) struct Row {
     pub(super) mode: Mode,
     /// The substring's node, or `NONE` for a dummy.
     pub(super) node: NodeId,
-    /// Its place in the chain, or `NONE`.
-    place: u32,
+    /// Its group in the chain, or `NONE`, and its place there.
+    chained: (u32, u32),
     /// Number of its tests, or `NONE`.
     pub(super) tests: u32,
     pub(super) pattern: PathId,
@@ -50,7 +50,7 @@ pub(super) struct Row {
 pub(super) struct PathRow {
     pub(super) gap: Gap,
     pub(super) node: NodeId,
-    place: u32,
+    chained: (u32, u32),
     pub(super) tests: u32,
     /// Whether it is the first of its path.
     pub(super) first: bool,
@@ -108,6 +108,7 @@ impl<R: Clone> Blocks<R> {
 pub(super) struct Table {
     rows: Blocks<Row>,
     paths: Blocks<PathRow>,
+    pub(super) chains: Chains,
     tests: Vec<Tests>,
     free_tests: Vec<u32>,
     /// By pattern.
@@ -175,22 +176,25 @@ impl Table {
             }
             let tests = self.keep(piece.starts, piece.ends);
             let (gap, leaf) = (piece.gap, piece.children == 0);
-            let in_chain = node != NONE && (leaf || chained == Chained::All);
             let parent = piece.parent.map_or(NONE, |parent| from + parent as u32);
-            let probe = self.probe(parent, single, chained);
-            let mut place = NONE;
-            if in_chain {
+            let mut place = (NONE, 0);
+            // What is not there is noticed at the end tag alone, so somebody must wait for it.
+            if node != NONE && (leaf || chained == Chained::All || piece.mode == Mode::Not) {
+                let (probe, gap) = self.probe(parent, gap, single);
+                let again = self.again(parent, piece.gap, leaf && tests == NONE, single);
+                let key = Key { node, probe, gap, single, again };
                 let node = &mut trie.nodes[node as usize];
-                let chain = if single { &mut node.paths } else { &mut node.rows };
-                place = chain.len() as u32;
-                chain.push(Link { row: at, probe, gap });
+                let list = if single { &mut node.paths } else { &mut node.rows };
+                place = self.chains.insert(key, at, list);
             }
             if single {
                 let completes = if leaf { pattern.0 } else { NONE };
-                self.paths.put(at, PathRow { gap, node, place, tests, first: at == from, completes });
+                let row = PathRow { gap, node, chained: place, tests, first: at == from, completes };
+                self.paths.put(at, row);
             } else {
                 let (rank, children, mode) = (piece.rank, piece.children, piece.mode);
-                self.rows.put(at, Row { parent, gap, rank, children, mode, node, place, tests, pattern });
+                let chained = place;
+                self.rows.put(at, Row { parent, gap, rank, children, mode, node, chained, tests, pattern });
             }
         }
         if self.extents.len() <= pattern.0 as usize {
@@ -199,17 +203,30 @@ impl Table {
         self.extents[pattern.0 as usize] = Some(Extent { single, from, len });
     }
 
-    /// The set of levels that tells quickly whether a parent row may hold.
-    fn probe(&self, parent: u32, single: bool, chained: Chained) -> u32 {
-        if parent == NONE {
-            return AT_ROOT;
+    /// When a row must be tried again: a leaf without tests adds nothing to the same parents, unless they count branches.
+    fn again(&self, parent: u32, gap: Gap, plain: bool, single: bool) -> Again {
+        let counts = parent != NONE && !single && self.row(parent).mode == Mode::Ordered;
+        match plain && !counts {
+            false => Again::Always,
+            true if parent == NONE => Again::Never,
+            true => Again::BelowAnother(gap.min),
         }
-        let node = if single { self.path_row(parent).node } else { self.row(parent).node };
-        match chained {
-            _ if node == NONE => UNSURE,
-            Chained::All => parent,
-            Chained::Leaves => node,
+    }
+
+    /// The substring that must have been met above a row, and where.
+    fn probe(&self, mut parent: u32, mut gap: Gap, single: bool) -> (NodeId, Gap) {
+        while parent != NONE {
+            if single {
+                return (self.path_row(parent).node, gap);
+            }
+            let row = self.row(parent);
+            if row.node != NONE {
+                return (row.node, gap);
+            }
+            gap = row.gap.and(gap);
+            parent = row.parent;
         }
+        (AT_ROOT, gap)
     }
 
     /// Takes out the rows of a pattern.
@@ -220,16 +237,16 @@ impl Table {
             return;
         };
         for at in from..from + len {
-            let (node, place, tests) = if single {
+            let (node, chained, tests) = if single {
                 let row = self.path_row(at);
-                (row.node, row.place, row.tests)
+                (row.node, row.chained, row.tests)
             } else {
                 let row = self.row(at);
-                (row.node, row.place, row.tests)
+                (row.node, row.chained, row.tests)
             };
             let reads = self.tests(tests).is_some_and(|tests| tests.ends.iter().any(reads_value));
-            if place != NONE {
-                self.unchain(single, node, place, trie);
+            if chained.0 != NONE {
+                self.unchain(single, node, chained, trie);
             }
             if node != NONE {
                 trie.nodes[node as usize].readers -= u32::from(reads);
@@ -243,20 +260,16 @@ impl Table {
         if single { self.paths.free(from, len) } else { self.rows.free(from, len) }
     }
 
-    /// The last row of the chain takes the place of the one that goes.
-    fn unchain(&mut self, single: bool, node: NodeId, place: u32, trie: &mut Trie) {
+    /// The last row of the group takes the place of the one that goes.
+    fn unchain(&mut self, single: bool, node: NodeId, (group, place): (u32, u32), trie: &mut Trie) {
         let node = &mut trie.nodes[node as usize];
-        let chain = if single { &mut node.paths } else { &mut node.rows };
-        chain.swap_remove(place as usize);
-        if let Some(moved) = chain.get(place as usize) {
+        let list = if single { &mut node.paths } else { &mut node.rows };
+        if let Some(moved) = self.chains.remove(group, place, list) {
             if single {
-                self.paths.rows[moved.row as usize].place = place;
+                self.paths.rows[moved as usize].chained.1 = place;
             } else {
-                self.rows.rows[moved.row as usize].place = place;
+                self.rows.rows[moved as usize].chained.1 = place;
             }
-        }
-        if chain.capacity() > 4 * chain.len() + 16 {
-            chain.shrink_to(2 * chain.len());
         }
     }
 
@@ -286,6 +299,7 @@ impl Table {
             .sum();
         tests
             + self.rows.memory_bytes()
+            + self.chains.memory_bytes()
             + self.paths.memory_bytes()
             + self.tests.capacity() * size_of::<Tests>()
             + self.extents.capacity() * size_of::<Option<Extent>>()

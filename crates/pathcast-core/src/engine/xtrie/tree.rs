@@ -9,6 +9,8 @@
 //! met, looks at leaves alone, and works out from the top at which levels the rows above hold. The two differ
 //! in nothing else. Dummies have no substring: where they hold is worked out in both.
 //!
+//! A row that asks for none of its branches waits for the end tag: it is complete there if none was found.
+//!
 //! **Redundant matchings** are passed over: a row is not noted when no parent wants its branch any more, and after a
 //! row whose distance to its parent is open has completed, the same row further up can add nothing and is finished.
 //!
@@ -17,10 +19,10 @@
 
 use super::levels::Levels;
 use super::local::{accepts, passes};
+use super::pattern::Mode;
 use super::run::Run;
 use super::state::Branches;
 use super::table::{NONE, Row};
-use super::trie::{AT_ROOT, Link, UNSURE};
 use super::{Variant, XTrie};
 
 impl Row {
@@ -30,25 +32,14 @@ impl Row {
 }
 
 impl XTrie {
-    /// Tries all rows of a substring that was met at the innermost node.
-    pub(super) fn probe_rows(&self, run: &mut Run, chain: &[Link]) {
-        let level = run.level();
-        for link in chain {
-            let sets = if self.options.variant == Variant::Eager { &run.rows } else { &run.met };
-            let may = match link.probe {
-                AT_ROOT => link.gap.fits(level),
-                UNSURE => true,
-                probe => sets.has_above(probe, level, link.gap),
-            };
-            if may {
-                self.probe_row(run, link.row, level);
-            }
-        }
-    }
-
-    fn probe_row(&self, run: &mut Run, at: u32, level: u32) {
+    /// Tries a row whose substring was met at the innermost node.
+    pub(super) fn probe_row(&self, run: &mut Run, at: u32, level: u32) {
         let row = self.table.row(at);
         if run.found.contains(row.pattern) {
+            return;
+        }
+        if row.children == 0 && row.tests == NONE {
+            self.complete(run, at, level);
             return;
         }
         if row.parent != NONE && !self.is_wanted(run, row, level) {
@@ -57,14 +48,15 @@ impl XTrie {
         if row.tests != NONE && !self.starts_pass(run, row.tests, level) {
             return;
         }
-        #[cfg(test)]
-        run.trace.push((at, level, 1));
-        if row.children > 0 {
+        if row.children > 0 && self.options.variant == Variant::Eager {
+            #[cfg(test)]
+            run.trace.push((at, level, 1));
             run.rows.insert(at, level);
             run.noted_rows.push(at);
-        } else if self.waits(row) {
+        }
+        if row.mode == Mode::Not || row.children == 0 && self.waits(row) {
             run.wait(level, at, false);
-        } else {
+        } else if row.children == 0 {
             self.complete(run, at, level);
         }
     }
@@ -80,6 +72,9 @@ impl XTrie {
 
     /// The levels that fit at which the parent of a row at a level holds.
     fn parents(&self, run: &Run, row: &Row, level: u32) -> Levels {
+        if self.options.variant == Variant::Eager && self.table.row(row.parent).node != NONE {
+            return run.rows.above(row.parent, level, row.gap);
+        }
         let mut parents = Levels::one(level).above(row.gap);
         parents.keep(&self.holding(run, row.parent));
         parents
@@ -118,6 +113,8 @@ impl XTrie {
             }
             let parent = self.table.row(row.parent);
             let mut helped = false;
+            #[cfg(test)]
+            let before = run.trace.len();
             for each in self.parents(run, row, level).iter() {
                 let child = run.open.branch(each);
                 let Some(done) = run.states.find(row.parent, each, parent.branches(), row.rank, child) else {
@@ -132,11 +129,17 @@ impl XTrie {
                 if !done {
                     continue;
                 }
-                if self.waits(parent) {
+                if parent.mode == Mode::Not {
+                    // It waits for the end tag, and will not be complete there.
+                } else if self.waits(parent) {
                     run.wait(each, row.parent, false);
                 } else {
                     run.agenda.push((row.parent, each));
                 }
+            }
+            #[cfg(test)]
+            if helped && row.children == 0 {
+                run.trace.insert(before, (at, level, 1));
             }
             if helped && !row.gap.exact && row.children > 0 {
                 self.finish_above(run, at, row, level);
@@ -163,7 +166,11 @@ impl XTrie {
     /// An element ends: a row that waited for it.
     pub(super) fn end_row(&self, run: &mut Run, at: u32, level: u32) {
         let row = self.table.row(at);
-        if run.found.contains(row.pattern) {
+        if run.found.contains(row.pattern) || row.mode == Mode::Not && run.states.is_done(at, level) {
+            return;
+        }
+        if row.tests == NONE {
+            self.complete(run, at, level);
             return;
         }
         let Some(tests) = self.table.tests(row.tests) else { return };

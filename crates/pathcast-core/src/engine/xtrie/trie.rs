@@ -2,8 +2,8 @@
 //!
 //! **Idea.** A node stands for the names on the way to it. Reading start tags down one path of a document is reading a
 //! text, so the trie finds every substring that ends at the element at hand as a string-matching automaton does: from
-//! the node of the longest one, the max-suffix pointers lead to all the others. Each node holds the rows of the
-//! substring-table that have its substring.
+//! the node of the longest one, the max-suffix pointers lead to all the others. Each node knows the rows of the
+//! substring-table that have its substring ([`super::chain`]).
 //!
 //! **Invariants.** A node without rows has children. The max-suffix pointer of a node is the node of its longest
 //! proper suffix that is in the trie, the root if there is none; that it may be *any* node matters: the paper's text
@@ -38,21 +38,6 @@ pub enum Special {
     Text,
 }
 
-/// A row in the chain of its substring, with what it takes to pass over it quickly.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Link {
-    pub(super) row: u32,
-    /// The set of levels that must fit the row's relative level: that of the parent row or of its substring, or
-    /// one of the two constants below.
-    pub(super) probe: u32,
-    pub(super) gap: super::levels::Gap,
-}
-
-/// There is no parent row: the level itself must fit.
-pub(super) const AT_ROOT: u32 = u32::MAX;
-/// The parent row has no substring; nothing can be said quickly.
-pub(super) const UNSURE: u32 = u32::MAX - 1;
-
 #[derive(Clone, Debug, Default)]
 pub(super) struct Node {
     pub(super) parent: NodeId,
@@ -69,10 +54,9 @@ pub(super) struct Node {
     users: u32,
     /// Those of them that look at the text of their last element.
     pub(super) readers: u32,
-    /// The chained rows of tree patterns.
-    pub(super) rows: Vec<Link>,
-    /// The chained rows of single paths.
-    pub(super) paths: Vec<Link>,
+    /// The groups of its chained rows, of tree patterns and of single paths.
+    pub(super) rows: Vec<u32>,
+    pub(super) paths: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -269,7 +253,7 @@ impl Trie {
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
         let chains: usize = self.nodes.iter().map(|node| node.rows.capacity() + node.paths.capacity()).sum();
-        chains * size_of::<Link>()
+        chains * size_of::<u32>()
             + self.nodes.capacity() * size_of::<Node>()
             + self.edges.allocation_size()
             + self.free.capacity() * size_of::<NodeId>()

@@ -103,7 +103,7 @@ impl XTrie {
         let mut first = vec![0; order.len() + 1];
         let leaves_only = self.options.variant == super::Variant::Lazy;
         for at in (0..rows.len()).rev() {
-            if rows[at].node > 0 && (!leaves_only || rows[at].children == 0) {
+            if rows[at].node > 0 && (!leaves_only || rows[at].children == 0 || rows[at].mode == Mode::Not) {
                 rows[at].next = std::mem::replace(&mut first[rows[at].node], at + 1);
             }
         }
@@ -154,11 +154,12 @@ impl XTrie {
     /// Whether every chain holds exactly the rows of its substring, each at its place.
     #[cfg(test)]
     pub(super) fn chains_are_sound(&self) -> bool {
-        let fits = |links: &[super::trie::Link], node: u32, single: bool| {
-            links.iter().all(|link| {
-                let of =
-                    if single { self.table.path_row(link.row).node } else { self.table.row(link.row).node };
-                of == node
+        let fits = |groups: &[u32], node: u32, single: bool| {
+            groups.iter().map(|&group| self.table.chains.group(group)).all(|group| {
+                let of = |&row: &u32| {
+                    if single { self.table.path_row(row).node } else { self.table.row(row).node }
+                };
+                !group.rows.is_empty() && group.rows.iter().all(|row| of(row) == node)
             })
         };
         (0..)
