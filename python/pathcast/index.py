@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from pathcast import _core
 from pathcast._core import Batch as MatchBatch
 from pathcast._core import Matches
-from pathcast.errors import SchemaWarning
+from pathcast.errors import SchemaError, SchemaWarning
 from pathcast.limits import Limits
 from pathcast.types import ArrowArray, ArrowStream, Document, Id, Namespaces, Subscription
 
 if TYPE_CHECKING:
-    from pathcast.schema import Pruning, Schema
+    from pathcast.schema import CompiledSchema, Pruning, Schema
 
 __all__ = ["Index", "MatchBatch", "Matches", "engines", "matches"]
 
@@ -51,8 +51,8 @@ class Index:
         ignore_namespaces: bool = False,
         cache_bytes: int = 64 << 20,
         attribute_filters: Literal["inline", "postponed"] = "inline",
-        schema: Schema | None = None,
-        prune: bool | Pruning = False,
+        schema: Schema | CompiledSchema | None = None,
+        prune: bool | Pruning | None = None,
         validate: bool | None = None,
         impossible: Literal["warn", "error", "ignore"] = "warn",
     ) -> None:
@@ -67,7 +67,8 @@ class Index:
         or, by choice, as an error. `prune` replaces wildcards and ``//`` by what the schema allows there;
         then a document with an element, attribute, value or text where the schema allows none gets a
         `DocumentError` of kind ``"invalid"``, because it cannot be answered, unless `validate` is false. The
-        order and number of children do not matter to the answer and are not checked.
+        order and number of children do not matter to the answer and are not checked. The engine ``"pma"``
+        needs a schema and prunes by it, unless `prune` is false.
 
         >>> from pathcast.schema import Schema
         >>> schema = Schema.from_text("<!ELEMENT a (b*)> <!ELEMENT b EMPTY>")
@@ -79,6 +80,13 @@ class Index:
         Traceback (most recent call last):
         pathcast.errors.XPathError: ... can never match under this DTD: the root is 'a', not 'b'
         """
+        if prune is None:
+            prune = needs_schema(engine)
+            if prune and schema is None:
+                raise SchemaError(
+                    f"the engine {engine!r} needs a schema to prune wildcards: give schema=, or prune=False "
+                    "to leave paths with wildcards to the shared automaton"
+                )
         if impossible not in {"warn", "error", "ignore"}:
             raise ValueError(f"impossible is 'warn', 'error' or 'ignore', not {impossible!r}")
         if schema is None and (prune or validate):
@@ -221,13 +229,24 @@ class Index:
         return f"<Index of {stats['subscriptions']} subscriptions, engine {stats['engine']}>"
 
 
-def engines() -> tuple[str, ...]:
-    """The names that `Index` takes as `engine`.
+def engines(variants: bool = False) -> tuple[str, ...]:
+    """The names that `Index` takes as `engine`; with `variants` also other ways to run one of them.
 
     >>> engines()[0], "yfilter" in engines()
     ('auto', True)
+    >>> set(engines(variants=True)) - set(engines())
+    {'pma-updating'}
     """
-    return tuple(_core.engines())
+    return tuple(_core.engines(variants))
+
+
+def needs_schema(engine: str) -> bool:
+    """Whether an engine is made for subscriptions that a schema has pruned.
+
+    >>> needs_schema("pma"), needs_schema("yfilter")
+    (True, False)
+    """
+    return engine in ("pma", "pma-updating")
 
 
 def matches(

@@ -72,13 +72,21 @@ fn base64(encoded: &str) -> Vec<u8> {
 /// An engine, bytes for its cache, and when it decides filters.
 type Kind = (EngineName, usize, AttributeFilters);
 
-/// Every engine with room for its cache, with hardly any, and with none; and with its filters decided later.
+/// Every engine; one that has a budget also with hardly any and with none, one that decides filters also later.
 fn engines() -> impl Iterator<Item = Kind> {
-    let inline = [64 << 20, 2_000, 0].map(|budget| (budget, AttributeFilters::Inline));
-    let all = inline.into_iter().chain([(64 << 20, AttributeFilters::Postponed)]);
-    EngineName::ALL
-        .iter()
-        .flat_map(move |&engine| all.clone().map(move |(bytes, when)| (engine, bytes, when)))
+    use EngineName::{Auto, IndexFilter, LazyDfa, Predicate, PredicatePc, PredicatePcAp, XFilter, XFilterLb};
+    const ROOM: usize = 64 << 20;
+    EngineName::ALL.iter().flat_map(|&engine| {
+        let others: &[(usize, AttributeFilters)] = match engine {
+            Auto | LazyDfa | XFilter | XFilterLb | IndexFilter => {
+                &[(2_000, AttributeFilters::Inline), (0, AttributeFilters::Inline)]
+            }
+            Predicate | PredicatePc | PredicatePcAp => &[(ROOM, AttributeFilters::Postponed)],
+            _ => &[],
+        };
+        let all = [(ROOM, AttributeFilters::Inline)].into_iter().chain(others.iter().copied());
+        all.map(move |(bytes, filters)| (engine, bytes, filters))
+    })
 }
 
 /// An empty index for a case.

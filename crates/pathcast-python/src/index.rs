@@ -34,7 +34,12 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    fn read<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Core) -> T + Send) -> PyResult<T> {
+    /// The class around an index that was made elsewhere.
+    pub(crate) fn around(core: Core) -> Self {
+        Self { core: RwLock::new(core) }
+    }
+
+    pub(crate) fn read<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Core) -> T + Send) -> PyResult<T> {
         refuse_within_read()?;
         py.detach(|| self.core.read().map(|core| work(&core)).map_err(|_| poisoned()))
     }
@@ -243,12 +248,14 @@ impl Index {
         let dict = PyDict::new(py);
         dict.set_item("subscriptions", stats.subscriptions)?;
         dict.set_item("distinct", stats.distinct)?;
-        dict.set_item("engine", stats.engine.as_str())?;
+        dict.set_item("engine", stats.engine)?;
         dict.set_item("requested_engine", requested.as_str())?;
         dict.set_item("memory_bytes", stats.memory_bytes)?;
         dict.set_item("linear", stats.linear)?;
         dict.set_item("twigs", stats.twigs)?;
+        dict.set_item("native", stats.native)?;
         dict.set_item("always_decided", stats.always)?;
+        dict.set_item("looked_up_by_value", stats.looked_up)?;
         dict.set_item("shared_conditions", stats.shared_conditions)?;
         dict.set_item("names", stats.names)?;
         dict.set_item("cache_bytes", stats.cache.bytes)?;
@@ -256,6 +263,17 @@ impl Index {
         dict.set_item("cache_clears", stats.cache.clears)?;
         dict.set_item("uncached_steps", stats.cache.loose_steps)?;
         dict.set_item("remembered_bytes", stats.remembered_bytes)?;
+        dict.set_item("unsuited_paths", stats.unsuited)?;
+        if let Some((choice, profile)) = stats.choice {
+            dict.set_item("reason", choice.reason)?;
+            dict.set_item("paths", profile.paths)?;
+            dict.set_item("descendant_paths", profile.descendants)?;
+            dict.set_item("wildcard_paths", profile.wildcards)?;
+            dict.set_item("attribute_paths", profile.attributes)?;
+            dict.set_item("cached_documents", stats.cache.cached_documents)?;
+            dict.set_item("uncached_documents", stats.cache.shared_documents)?;
+            dict.set_item("cache_rests", stats.cache.rests)?;
+        }
         Ok(dict)
     }
 
@@ -300,7 +318,7 @@ impl Index {
 }
 
 /// The answer for a null in a column of documents.
-fn missing() -> DocumentError {
+pub(crate) fn missing() -> DocumentError {
     let reason = "there is no document (null)".to_owned();
     DocumentError { kind: DocumentErrorKind::Malformed, reason, line: 0, column: 0 }
 }

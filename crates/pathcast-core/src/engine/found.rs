@@ -29,10 +29,10 @@ impl Found {
         }
     }
 
-    /// Whether a path is in it.
+    /// Whether a path was found.
     #[inline]
     pub fn contains(&self, path: PathId) -> bool {
-        self.marked[path.0 as usize / 64] >> (path.0 % 64) & 1 == 1
+        self.marked[path.0 as usize / 64] >> (path.0 % 64) & 1 != 0
     }
 
     /// The paths in the order they were found.

@@ -1,20 +1,30 @@
 //! Engines find which of many linear paths a document holds.
 //!
-//! Every engine sees the same [`LinearPath`]s and reports the numbers of those it finds; what is not linear is decided
-//! by [`crate::twig`] on top of any of them. An engine is shared and immutable while documents run; what a run changes
-//! is in its [`Engine::Run`], one for each thread.
+//! Every engine sees the same [`LinearPath`]s and reports the numbers of those it finds. What is not linear is offered
+//! to it as a whole; an engine that does not take it leaves it to [`crate::twig`], which decides it on top of any of
+//! them. An engine is shared and immutable while documents run; what a run changes is in its [`Engine::Run`], one for
+//! each thread.
 
 mod any;
+pub mod auto;
 mod found;
+mod hops;
+pub mod index_filter;
 pub mod lazy_dfa;
+pub mod pma;
 pub mod predicate;
+pub mod xfilter;
+pub mod xtrie;
 pub mod yfilter;
 
 pub use any::{AnyEngine, AnyRun, EngineName, Visitor};
 pub use found::Found;
 
+use auto::{Choice, Profile};
+
 use crate::names::Resolved;
-use crate::pattern::{FilteredPath, LinearPath};
+use crate::pattern::{Condition, FilteredPath, LinearPath};
+use crate::reader::StartTag;
 
 /// The number of a distinct linear path, given by the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,6 +45,15 @@ pub trait Engine {
 
     /// Takes out a path that was added under this number.
     fn remove(&mut self, path: &LinearPath, id: PathId);
+
+    /// Offers a condition on the document node that is no linear path. An engine that takes it reports the number for
+    /// every document that satisfies it.
+    fn insert_tree(&mut self, _condition: &Condition, _id: PathId) -> bool {
+        false
+    }
+
+    /// Takes out a condition that was taken under this number.
+    fn remove_tree(&mut self, _id: PathId) {}
 
     /// Whether it decides filters on attributes itself, and twigs are decomposed for it into paths with filters.
     fn takes_filters(&self) -> bool {
@@ -59,8 +78,30 @@ pub trait Engine {
     /// A start tag: the element's name and its attributes' names.
     fn start(&self, run: &mut Self::Run, element: Resolved, attributes: &[Resolved], found: &mut Found);
 
+    /// A start tag with its attributes' values, for engines that test them. The names are resolved if
+    /// [`Engine::wants_attributes`] says so.
+    #[inline]
+    fn start_tag(
+        &self,
+        run: &mut Self::Run,
+        element: Resolved,
+        attributes: &[Resolved],
+        _tag: &StartTag<'_>,
+        found: &mut Found,
+    ) {
+        self.start(run, element, attributes, found);
+    }
+
     /// An end tag.
     fn end(&self, run: &mut Self::Run);
+
+    /// A piece of text; pieces with no other event between them are one text node.
+    #[inline]
+    fn text(&self, _run: &mut Self::Run, _piece: &str) {}
+
+    /// A comment or a processing instruction, which separates text nodes.
+    #[inline]
+    fn aside(&self, _run: &mut Self::Run) {}
 
     /// Numbers that tell, once the document is read, all that was found: equal numbers, equal paths. `None` when the
     /// engine has no such numbers for this document.
@@ -76,8 +117,23 @@ pub trait Engine {
         CacheStats::default()
     }
 
+    /// Which way an engine that chooses would go with such caches, why, and what its paths are like.
+    fn choice(&self, _cache_bytes: usize) -> Option<(Choice, Profile)> {
+        None
+    }
+
+    /// Paths that are not for this engine and run on the shared automaton inside it.
+    fn unsuited(&self) -> usize {
+        0
+    }
+
     /// Whether `start` looks at attributes at all.
     fn wants_attributes(&self) -> bool;
+
+    /// Whether it must be told of text, comments and instructions.
+    fn wants_text(&self) -> bool {
+        false
+    }
 
     /// Whether `values` is to be called, besides.
     fn wants_values(&self) -> bool {
@@ -129,4 +185,10 @@ pub struct CacheStats {
     pub loose_steps: u64,
     /// Changes whenever numbers of a signature change their meaning.
     pub generation: u64,
+    /// Of an engine that chooses: documents that ran on remembered states.
+    pub cached_documents: u64,
+    /// Of an engine that chooses: documents that ran on the shared automaton.
+    pub shared_documents: u64,
+    /// Of an engine that chooses: times the cache did not pay and was left alone for a while.
+    pub rests: u64,
 }

@@ -163,9 +163,13 @@ impl Index {
                         out.extend(condition);
                     }
                 },
-                Expression::Twig { condition, .. } => {
+                Expression::Taken { condition, .. } => {
                     out.push(1);
                     encode_condition(&self.arena.expand(*condition), out);
+                }
+                Expression::Twig(twig) => {
+                    out.push(1);
+                    encode_condition(&self.arena.expand(twig.condition), out);
                 }
                 Expression::AnyOf(paths) => {
                     out.push(4);

@@ -10,7 +10,8 @@ use crate::engine::{AnyRun, CacheStats, Engine, Found, Visitor};
 use crate::names::{Names, NamespaceId, Resolved};
 use crate::reader::{DocumentError, Reader, Sink, StartTag, UriId};
 use crate::schema::{Graph, Guard};
-use crate::twig::{Evaluator, Memory, Tree};
+use crate::twig::{Evaluator, Memory, Tree, look_up};
+use crate::values::Passing;
 
 /// The subscriptions that a document satisfies.
 ///
@@ -74,6 +75,7 @@ struct Scratch {
     memory: Memory,
     names: DocumentNames,
     guard: Guard,
+    passing: Passing,
 }
 
 /// The names of the current document in terms of the subscriptions'.
@@ -110,7 +112,7 @@ impl Visitor for OneDocument<'_, '_> {
         let xml = index.namespace_of(XML);
         scratch.names.uris.clear();
         scratch.names.uris.extend([NamespaceId::NONE, xml]);
-        let with_tree = !index.twigs.is_empty();
+        let with_tree = index.twigs.len() > index.taken;
         if with_tree {
             scratch.tree.begin(index.names.len());
         }
@@ -128,7 +130,7 @@ impl Visitor for OneDocument<'_, '_> {
             tree: with_tree.then_some(&mut scratch.tree),
             attributes: engine.wants_attributes(),
             values: engine.wants_values(),
-            text: index.text_twigs > 0 || graph.is_some(),
+            text: index.text_twigs > 0 || engine.wants_text() || graph.is_some(),
         };
         document.read(reader, &mut sink)?;
         if let Some(fault) = scratch.guard.fault() {
@@ -203,7 +205,11 @@ impl Index {
         let mut matched: Vec<ExpressionId> = self.constants[1].into_iter().collect();
         let mut alternatives: Vec<ExpressionId> = Vec::new();
         let mut candidates: Vec<ExpressionId> = self.always.iter().copied().collect();
+        let mut guards = Vec::new();
         for &path in found.paths() {
+            if self.paths.is_guard(path) {
+                guards.push(path);
+            }
             matched.extend(self.paths.expression(path));
             for &waiting in self.paths.waiting(path) {
                 let decided = matches!(self.expressions[waiting as usize], Expression::AnyOf(_));
@@ -216,29 +222,44 @@ impl Index {
         candidates.sort_unstable();
         candidates.dedup();
         candidates.retain(|&id| match &self.expressions[id as usize] {
-            Expression::Twig { required, .. } => required.iter().all(|&path| found.contains(path)),
+            Expression::Twig(twig) => twig.required.iter().all(|&path| found.contains(path)),
             _ => true,
         });
-        let answer = Remembered { matched: matched.into(), candidates: candidates.into() };
+        guards.sort_unstable();
+        let answer =
+            Remembered { matched: matched.into(), candidates: candidates.into(), guards: guards.into() };
         if let Some(signature) = engine.signature(run) {
             memo.put(signature, answer.clone(), self.settings.cache_bytes / 4);
         }
         answer
     }
 
-    /// Adds the candidates that hold.
+    /// Adds the candidates that hold, and those that some value calls for.
     fn decide(&self, answer: Remembered, scratch: &mut Scratch) -> Arc<[ExpressionId]> {
-        if answer.candidates.is_empty() {
+        let by_value = !self.values.is_empty() && (self.unguarded > 0 || !answer.guards.is_empty());
+        if answer.candidates.is_empty() && !by_value {
             return answer.matched;
         }
-        let mut evaluator = Evaluator::new(&self.arena, &scratch.tree, &mut scratch.memory);
-        let holds = |id: &ExpressionId| match &self.expressions[*id as usize] {
-            Expression::Twig { condition, necessary, .. } => {
-                evaluator.has(necessary) && evaluator.holds(*condition)
+        let Scratch { tree, memory, passing, .. } = scratch;
+        let mut evaluator = Evaluator::new(&self.arena, tree, memory);
+        let mut matched = answer.matched.to_vec();
+        if by_value {
+            look_up(&self.values, tree, passing);
+            for id in self.values.passed(&answer.guards, passing) {
+                if let Expression::Twig(twig) = &self.expressions[id as usize]
+                    && (twig.triggers.len() < 2
+                        || twig.triggers.iter().any(|path| answer.guards.binary_search(path).is_ok()))
+                    && evaluator.has(&twig.necessary)
+                    && evaluator.holds(twig.condition)
+                {
+                    matched.push(id);
+                }
             }
+        }
+        let holds = |id: &ExpressionId| match &self.expressions[*id as usize] {
+            Expression::Twig(twig) => evaluator.has(&twig.necessary) && evaluator.holds(twig.condition),
             _ => false,
         };
-        let mut matched = answer.matched.to_vec();
         matched.extend(answer.candidates.iter().copied().filter(holds));
         matched.into()
     }
@@ -254,6 +275,9 @@ impl Index {
                 total.bytes += stats.bytes;
                 total.clears += stats.clears;
                 total.loose_steps += stats.loose_steps;
+                total.cached_documents += stats.cached_documents;
+                total.shared_documents += stats.shared_documents;
+                total.rests += stats.rests;
                 remembered += run.memo.bytes();
             }
         }
@@ -320,7 +344,7 @@ impl<E: Engine> Sink for Matcher<'_, E> {
                 self.engine.values(self.run, tag.attributes().map(|attribute| attribute.value));
             }
         }
-        self.engine.start(self.run, element, &self.names.attributes, self.found);
+        self.engine.start_tag(self.run, element, &self.names.attributes, tag, self.found);
         if let Some(tree) = &mut self.tree {
             tree.start(tag, element, &self.names.uris, names);
         }
@@ -344,18 +368,21 @@ impl<E: Engine> Sink for Matcher<'_, E> {
         if let Some((graph, guard)) = &mut self.guard {
             guard.text(graph, text);
         }
+        self.engine.text(self.run, text);
         if let Some(tree) = &mut self.tree {
             tree.text(text);
         }
     }
 
     fn comment(&mut self, text: &str) {
+        self.engine.aside(self.run);
         if let Some(tree) = &mut self.tree {
             tree.comment(text);
         }
     }
 
     fn instruction(&mut self, target: &str, data: &str) {
+        self.engine.aside(self.run);
         if let Some(tree) = &mut self.tree {
             tree.instruction(target, data);
         }

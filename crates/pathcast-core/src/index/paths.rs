@@ -56,6 +56,8 @@ pub(super) struct Paths {
     index: HashTable<u32>,
     free: Vec<u32>,
     waiting: FxHashMap<PathId, Vec<ExpressionId>>,
+    /// By path: how many expressions that are looked up by a value cannot do without it.
+    guards: FxHashMap<PathId, u32>,
 }
 
 impl Paths {
@@ -88,6 +90,26 @@ impl Paths {
         self.waiting.entry(path).or_default().push(expression);
     }
 
+    /// Whether some expression that is looked up by a value cannot do without the path.
+    #[inline]
+    pub(super) fn is_guard(&self, path: PathId) -> bool {
+        !self.guards.is_empty() && self.guards.contains_key(&path)
+    }
+
+    pub(super) fn guard(&mut self, path: PathId) {
+        *self.guards.entry(path).or_default() += 1;
+    }
+
+    pub(super) fn release_guard(&mut self, path: PathId, engine: &mut AnyEngine) {
+        if let Some(count) = self.guards.get_mut(&path) {
+            *count -= 1;
+            if *count == 0 {
+                self.guards.remove(&path);
+            }
+        }
+        self.release(path, engine);
+    }
+
     /// The number of a path given as bytes, with one more user; a new one goes to the engine.
     pub(super) fn intern(&mut self, key: &[u8], engine: &mut AnyEngine) -> PathId {
         let place = hash(key);
@@ -114,6 +136,33 @@ impl Paths {
             engine.insert(&path, PathId(id));
         }
         PathId(id)
+    }
+
+    /// A number for a condition that the engine takes as a whole, for the expression that it is.
+    pub(super) fn take(
+        &mut self,
+        condition: &Condition,
+        expression: ExpressionId,
+        engine: &mut AnyEngine,
+    ) -> Option<PathId> {
+        let id = self.free.last().copied().unwrap_or(self.entries.len() as u32);
+        if !engine.insert_tree(condition, PathId(id)) {
+            return None;
+        }
+        let entry = Entry { key: Box::default(), expression, users: 1 };
+        if self.free.pop().is_some() {
+            self.entries[id as usize] = entry;
+        } else {
+            self.entries.push(entry);
+        }
+        Some(PathId(id))
+    }
+
+    /// The expression that the engine took as a whole is gone.
+    pub(super) fn release_taken(&mut self, path: PathId, engine: &mut AnyEngine) {
+        self.entries[path.0 as usize].expression = NONE;
+        self.free.push(path.0);
+        engine.remove_tree(path);
     }
 
     /// One user less of a path that has others.
@@ -169,6 +218,7 @@ impl Paths {
         let keys: usize = self.entries.iter().map(|entry| entry.key.len()).sum();
         let waiting: usize = self.waiting.values().map(|list| list.capacity() * 4 + 40).sum();
         keys + waiting
+            + self.guards.capacity() * 9
             + self.entries.capacity() * size_of::<Entry>()
             + self.index.allocation_size()
             + self.free.capacity() * size_of::<u32>()
