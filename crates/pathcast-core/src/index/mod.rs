@@ -497,7 +497,7 @@ impl Index {
                     self.paths.release_waiting(path, id, &mut self.engine);
                 }
             }
-            Expression::Twig(twig) => self.release_twig(id, twig),
+            Expression::Twig(twig) => self.release_twig(id, *twig),
             Expression::Taken { condition, path } => {
                 self.paths.release_taken(path, &mut self.engine);
                 self.taken -= 1;
