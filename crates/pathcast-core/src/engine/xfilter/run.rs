@@ -3,13 +3,16 @@
 use super::XFilter;
 use super::automata::{ListId, Node, NodeId, Pivot};
 use super::backwards::leads_to;
-use super::candidates::{Bits, Candidates};
+use super::candidates::{Bits, Candidates, Segment};
 use crate::engine::hops::Symbol;
 use crate::engine::{CacheStats, Found};
 use crate::names::Resolved;
 
 /// Bytes that candidates may take unless told otherwise.
 const BUDGET: usize = 64 << 20;
+const NODE_BYTES: usize = size_of::<NodeId>();
+/// A segment, and the note that it is there: with many names most segments hold one node.
+const SEGMENT_BYTES: usize = size_of::<Segment>() + size_of::<Touched>();
 
 /// A list with a segment of the element, and whether its gap is exact.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +37,7 @@ pub struct Run {
     /// Nodes of found paths that were dropped and count as staying.
     dropped: Vec<NodeId>,
     scanned: Vec<(NodeId, Node)>,
-    /// Candidates now, and at most.
+    /// Bytes that candidates take now, and took at most.
     live: usize,
     peak: usize,
     budget: usize,
@@ -62,7 +65,7 @@ impl Run {
             scanned: Vec::new(),
             live: 0,
             peak: 0,
-            budget: bytes / size_of::<NodeId>(),
+            budget: bytes,
             gave_up: false,
             stats: CacheStats::default(),
         }
@@ -95,7 +98,7 @@ impl Run {
         {
             let list = &mut self.lists[list as usize];
             let out = list.last_segment();
-            self.live -= out.len();
+            self.live -= out.len() * NODE_BYTES + SEGMENT_BYTES;
             if !exact {
                 out.iter().for_each(|&node| self.staying.remove(node));
             }
@@ -219,23 +222,25 @@ impl Run {
         }
         let level = self.level();
         let list = &mut self.lists[to as usize];
+        self.live += NODE_BYTES;
         if list.push(id + 1, level) {
+            self.live += SEGMENT_BYTES;
             self.touched.push(Touched { list: to, exact });
         }
-        self.live += 1;
         false
     }
 
     /// Drops candidates of found paths from a segment on.
     fn thin(&mut self, automata: &XFilter, id: ListId, from: usize, found: &Found) {
         let Self { lists, staying, dropped, live, .. } = self;
-        *live -= lists[id as usize].retain(from, |node| {
-            let keep = !found.contains(automata.nodes[node as usize].path);
-            if !keep && staying.contains(node) {
-                dropped.push(node);
-            }
-            keep
-        });
+        *live -= NODE_BYTES
+            * lists[id as usize].retain(from, |node| {
+                let keep = !found.contains(automata.nodes[node as usize].path);
+                if !keep && staying.contains(node) {
+                    dropped.push(node);
+                }
+                keep
+            });
     }
 
     /// Checks, without candidates, every path that ends in this list.
@@ -252,7 +257,7 @@ impl Run {
 
     /// What the candidates took at most, and how often they were too many.
     pub(super) fn stats(&self) -> CacheStats {
-        let bytes = self.peak * size_of::<NodeId>() + self.lists.len() * size_of::<Candidates>();
+        let bytes = self.peak + self.lists.len() * size_of::<Candidates>();
         CacheStats { bytes: bytes as u64, ..self.stats }
     }
 }
