@@ -20,6 +20,22 @@ def nested(depth: int, inside: str = "") -> bytes:
     return f"{'<a>' * depth}{inside}{'</a>' * depth}".encode()
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_many_patterns_with_gaps_and_names_of_their_own(engine: str) -> None:
+    # 52
+    count = 100_000
+    index = index_with(engine)
+    index.add_many((n, f"//a{n}//*//*//b{n}") for n in range(count))
+    assert index.stats()["distinct"] == count
+    assert index.stats()["memory_bytes"] < count * 1_024
+    opened = "".join(f"<a{n}>" for n in range(100))
+    closed = "".join(f"</a{n}>" for n in reversed(range(100)))
+    inner = "".join(f"<b{n}/>" for n in range(0, 200, 2))
+    # two elements between: a98 has a99 and x below it, a99 only x
+    assert index.match(f"{opened}<x>{inner}</x>{closed}") == list(range(0, 99, 2))
+    assert index.match(f"<r>{inner}{opened}{closed}</r>") == []
+
+
 @pytest.mark.parametrize("budget", BUDGETS)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_many_patterns_with_gaps_and_one_beginning(engine: str, budget: int) -> None:
@@ -44,6 +60,20 @@ def test_one_name_a_thousand_deep(engine: str, budget: int) -> None:
         assert index.match(nested(1_000, "<b/>")) == [0, 1, 2, 3, 4, 7]
         assert index.match(nested(7, "<a x=''/>")) == [0, 1, 4, 6]
         assert index.match(nested(4)) == []
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_equal_subscriptions(engine: str) -> None:
+    # 63; a million of them are in test_hostile
+    count = 200_000
+    index = index_with(engine)
+    index.add_many((n, "//a//b/c") for n in range(count))
+    assert index.stats()["distinct"] == 1
+    hit, miss = index.match_many([b"<a><b><c/></b></a>", b"<a><b/><c/></a>"])
+    assert (len(hit), len(miss)) == (count, 0)  # type: ignore[arg-type]
+    index.remove(0)
+    (hit,) = index.match_many([b"<a><b><c/></b></a>"])
+    assert len(hit) == count - 1  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("budget", BUDGETS)
