@@ -307,6 +307,12 @@ impl Index {
         for (each, form) in subscriptions.iter().zip(&forms) {
             self.subscribe(each.id.clone(), form);
         }
+        // A set that is added in small pieces would be copied with every piece.
+        if 2 * subscriptions.len() >= self.len() {
+            self.engine.settle();
+            self.paths.settle();
+            self.expressions.shrink_to_fit();
+        }
         Ok(warnings)
     }
 
