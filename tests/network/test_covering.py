@@ -51,7 +51,6 @@ SETS = int(os.environ.get("PATHCAST_SETS", "150"))
 )
 def test_errata_1_and_2(advertisement: str, subscription: str, expected: bool) -> None:
     assert overlaps(advertisement, subscription) is expected
-    assert oracle.meets(advertisement.replace("e", "c").replace("d", "b"), (("//", "*"),))
 
 
 @pytest.mark.parametrize(
@@ -323,7 +322,8 @@ def test_random_mergers_cover_their_members() -> None:
 def test_degree() -> None:
     """The paper's example: two of five elements at the fourth place, so 60 % is too much."""
     schema = Schema.from_text(
-        "<!ELEMENT a (b)> <!ELEMENT b (c)> <!ELEMENT c (a | b | c | d | e)*> <!ELEMENT d EMPTY> <!ELEMENT e EMPTY>",
+        "<!ELEMENT a (b)> <!ELEMENT b (c)> <!ELEMENT c (a | b | c | d | e)*>"
+        " <!ELEMENT d EMPTY> <!ELEMENT e EMPTY>",
         root="a",
     )
     degree = imperfect_degree(schema, "/a/*/c/*", ["/a/*/c/d", "/a/*/c/e"])
