@@ -17,7 +17,7 @@ from pathcast.network.wire import (
     encode_delivery,
 )
 
-MESSAGES = [
+MESSAGES: list[m.Message] = [
     m.Hello(("b", "a"), 3),
     m.Reset(2),
     m.Advertise("b/0", Advertised(("/a(/b)+", "{#=a;a!=}"), (("n", "urn:n"),))),

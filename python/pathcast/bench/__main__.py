@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 import pathcast
-from pathcast.bench import foundation, pruning, spark
+from pathcast.bench import foundation, network, pruning, spark
 from pathcast.bench.foundation import Row
 from pathcast.bench.workloads import Workload, yfilter_benchmark
 
@@ -26,6 +26,10 @@ EXPERIMENTS: dict[str, Callable[[Workload], Iterator[Row]]] = {
     "registration": foundation.registration,
     "engines": foundation.engines,
     "pruning": pruning.table,
+    "network-tables": network.tables,
+    "network-routing": network.routing,
+    "network-traffic": network.traffic,
+    "network-growth": network.growth,
     "spark": spark.pipeline,
     "spark-peers": spark.peers,
 }
