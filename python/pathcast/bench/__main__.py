@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 import pathcast
-from pathcast.bench import engines, filters, foundation, pruning, spark
+from pathcast.bench import engines, filters, foundation, network, pruning, spark
 from pathcast.bench.foundation import Row
 from pathcast.bench.workloads import Workload, yfilter_benchmark
 
@@ -28,6 +28,10 @@ EXPERIMENTS: dict[str, Callable[[Workload], Iterator[Row]]] = {
     "engines": engines.table,
     "filters": filters.filters,
     "pruning": pruning.table,
+    "network-tables": network.tables,
+    "network-routing": network.routing,
+    "network-traffic": network.traffic,
+    "network-growth": network.growth,
     "spark": spark.pipeline,
     "spark-peers": spark.peers,
 }
