@@ -7,6 +7,7 @@ the sender, so that a flood is measured with a clock that nobody can set.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 
 from confluent_kafka import KafkaError, KafkaException
@@ -27,7 +28,8 @@ def create(connection: Connection, settings: BrokerSettings) -> list[str]:
     made: list[str] = []
     if not wanted:
         return made
-    asked = connection.admin().create_topics(
+    admin = connection.admin()
+    asked = admin.create_topics(
         [
             NewTopic(name, num_partitions=1, replication_factor=settings.replication, config=config)
             for name, config in wanted.items()
@@ -42,6 +44,9 @@ def create(connection: Connection, settings: BrokerSettings) -> list[str]:
             # A neighbour that starts at the same moment may have made it.
             if code(error) != KafkaError.TOPIC_ALREADY_EXISTS:
                 raise TransportError(f"the topic {name} cannot be created: {reason(error)}") from None
+    deadline = time.monotonic() + SECONDS
+    while set(wanted) - set(connection.reach()) and time.monotonic() < deadline:
+        time.sleep(0.1)  # another server of the cluster may not have heard of them yet
     return made
 
 
