@@ -29,6 +29,11 @@ def opened(name: str) -> Iterator[Make]:
 
         with PostgresServer() as server:
             yield lambda ignore: Relational(fresh_database(server), ignore_namespaces=ignore)
+    elif name == "spark":
+        from pathcast.spark.local import session
+
+        with session("pathcast tests", master="local[2]") as spark:
+            yield lambda ignore: Relational(spark, ignore_namespaces=ignore)
     else:
         raise ValueError(name)
 

@@ -1,11 +1,10 @@
-"""The fixtures `postgres`, a server for all tests of a session, and `make`, databases of each embedded kind."""
+"""The fixtures `postgres`, a server for all tests of a session, and `make`, new databases of each kind."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,13 +13,6 @@ from tests.relational.backends import Make, fresh_database
 
 if TYPE_CHECKING:
     from tests.relational.postgres import PostgresServer
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One process runs them all, so that one server does; a database has to be installed."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("relational"))
 
 
 def unavailable(reason: str | None) -> None:
@@ -45,7 +37,7 @@ def postgres() -> Iterator[PostgresServer]:
 
 @pytest.fixture(params=["duckdb", "postgresql"])
 def make(request: pytest.FixtureRequest) -> Iterator[Make]:
-    """Makes new databases of one kind, closed in the end; the argument says whether they ignore namespaces."""
+    """Makes new databases of one kind, closed in the end; the argument: whether they ignore namespaces."""
     from pathcast.relational import Relational
 
     pytest.importorskip("duckdb", reason="duckdb is not installed")

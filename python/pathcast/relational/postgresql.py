@@ -1,8 +1,8 @@
 """PostgreSQL: subscriptions in its tables, documents copied into temporary ones.
 
-A match is one transaction that sees one state of the subscriptions (repeatable read); its tables are gone when
-it ends. Writers wait for one another and for nobody else. A connection that was lost is not used again: the call
-that lost it raises a `DatabaseError` and has changed nothing, the next call connects anew.
+A match is one transaction that sees one state of the subscriptions (repeatable read); its tables are gone
+when it ends. Writers wait for one another and for nobody else. A connection that was lost is not used again:
+the call that lost it raises a `DatabaseError` and has changed nothing, the next call connects anew.
 """
 
 from __future__ import annotations
