@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.relational.backends import Make, fresh_database
+from tests.relational.backends import Make
 
 if TYPE_CHECKING:
-    from tests.relational.postgres import PostgresServer
+    from pathcast.bench.postgres import PostgresServer
 
 
 def unavailable(reason: str | None) -> None:
@@ -28,7 +28,7 @@ def unavailable(reason: str | None) -> None:
 def postgres() -> Iterator[PostgresServer]:
     if importlib.util.find_spec("psycopg") is None:
         unavailable("psycopg is not installed: pip install 'pathcast[relational]'")
-    from tests.relational.postgres import PostgresServer, missing_server
+    from pathcast.bench.postgres import PostgresServer, missing_server
 
     unavailable(missing_server())
     with PostgresServer() as server:
@@ -45,7 +45,7 @@ def make(request: pytest.FixtureRequest) -> Iterator[Make]:
     made: list[Relational] = []
 
     def new(ignore: bool = False) -> Relational:
-        address = fresh_database(server) if server else "duckdb"
+        address = server.fresh() if server else "duckdb"
         made.append(Relational(address, ignore_namespaces=ignore))
         return made[-1]
 

@@ -12,6 +12,7 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 
 from pathcast.errors import SubscriptionErrors
 from pathcast.relational import Relational
+from pathcast.relational.spark import SparkRelational
 from tests.relational.agreement import run
 from tests.relational.backends import Make
 from tests.relational.verdicts import wrong_verdicts
@@ -45,7 +46,7 @@ def test_random_pairs(make: Make) -> None:
 
 
 def test_data_frames_in_and_out(spark: SparkSession, tmp_path: object) -> None:
-    database = Relational(spark, path=str(tmp_path))
+    database = SparkRelational(spark, path=str(tmp_path))
     subscriptions = spark.createDataFrame(
         [(f"s{number}", f"/a/b[c = {number}]") for number in range(50)] + [("not", "//b[not(c)]")],
         "id string, xpath string",
@@ -65,7 +66,7 @@ def test_data_frames_in_and_out(spark: SparkSession, tmp_path: object) -> None:
 
     database.unsubscribe(["s7"])
     database.subscribe([("s8", "/a/b[c = 7]"), (9, "//b")])
-    again = Relational(spark, path=str(tmp_path))
+    again = SparkRelational(spark, path=str(tmp_path))
     assert len(again) == 51
     found = again.match([("x", b"<a><b><c>7</c></b></a>"), ("y", b"<a><b><c>8</c></b></a>")])
     assert found == [("x", 9), ("x", "s8"), ("y", 9)]
