@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 import pathcast
-from pathcast.bench import foundation, pruning, spark
+from pathcast.bench import curves, foundation, pruning, spark, xtrie
 from pathcast.bench.foundation import Row
 from pathcast.bench.workloads import Workload, yfilter_benchmark
 
@@ -26,9 +26,12 @@ EXPERIMENTS: dict[str, Callable[[Workload], Iterator[Row]]] = {
     "registration": foundation.registration,
     "engines": foundation.engines,
     "pruning": pruning.table,
+    "xtrie": xtrie.sweeps,
     "spark": spark.pipeline,
     "spark-peers": spark.peers,
 }
+
+REPORTS: dict[str, Callable[[list[Row], dict[str, Any], Path], Path]] = {"xtrie": curves.write_report}
 
 
 def main(
@@ -56,6 +59,7 @@ def main(
     for name in experiments or EXPERIMENTS:
         table: Table | None = None
         kept: list[dict[str, Any]] = []
+        rows: list[Row] = []
         for row in EXPERIMENTS[name](workload):
             if table is None:
                 title = (EXPERIMENTS[name].__doc__ or "").strip()
@@ -65,6 +69,7 @@ def main(
                 *(f"{value:,.2f}" if value < 100 else f"{value:,.0f}" for value in row.values.values()),
             )
             kept.append({"subject": row.subject, **row.values})
+            rows.append(row)
         if table is None:
             console.print(f"{name}: needs documents that are not here")
             continue
@@ -72,6 +77,9 @@ def main(
         path = output / f"{name}.json"
         path.write_text(json.dumps({**machine(), "workload": workload.name, "rows": kept}, indent=1) + "\n")
         console.print(f"kept in {path}")
+        if name in REPORTS:
+            report = REPORTS[name](rows, machine(), path.with_suffix(".html"))
+            console.print(f"drawn in {report}")
 
 
 def machine() -> dict[str, Any]:

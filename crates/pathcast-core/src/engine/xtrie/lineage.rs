@@ -212,6 +212,19 @@ impl Lineages {
         rows.len() as u32 - 1
     }
 
+    /// The substring that ends at the element a lineage stands for: a dummy with tests stands for that of its parent.
+    pub(super) fn element(&self, lineage: u32) -> Option<NodeId> {
+        let mut at = lineage;
+        while at != NONE {
+            let each = &self.lineages[at as usize];
+            if each.node != NONE {
+                return Some(each.node);
+            }
+            at = each.parent;
+        }
+        None
+    }
+
     /// The nearest substring above a lineage, and the level relative to it.
     fn probe(&self, mut parent: u32, mut gap: Gap) -> (NodeId, Gap) {
         while parent != NONE {

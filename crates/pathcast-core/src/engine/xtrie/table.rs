@@ -191,12 +191,14 @@ impl Table {
             Substring::Special(special) => trie.insert_special(*special),
             Substring::Empty => NONE,
         };
-        if node != NONE {
-            trie.nodes[node as usize].readers += u32::from(piece.ends.iter().any(reads_value));
-        }
+        let reads = piece.ends.iter().any(reads_value);
         let starts = if piece.starts.is_empty() { NONE } else { self.starts.put(piece.starts.into()) };
         let ends = if piece.ends.is_empty() { NONE } else { self.ends.put(piece.ends.into()) };
-        (self.lineages.insert(above, piece.gap, node, starts, trie), ends)
+        let lineage = self.lineages.insert(above, piece.gap, node, starts, trie);
+        if let Some(node) = self.lineages.element(lineage) {
+            trie.nodes[node as usize].readers += u32::from(reads);
+        }
+        (lineage, ends)
     }
 
     fn note(&mut self, pattern: PathId, extent: Extent) {
@@ -235,8 +237,7 @@ impl Table {
 
     /// What a row held on to.
     fn forget(&mut self, lineage: u32, ends: u32, trie: &mut Trie) {
-        let node = self.lineages.get(lineage).node;
-        if node != NONE {
+        if let Some(node) = self.lineages.element(lineage) {
             let reads = self.ends(ends).iter().any(reads_value);
             trie.nodes[node as usize].readers -= u32::from(reads);
         }
