@@ -12,7 +12,14 @@ from typing import Any
 from pathcast.bench.foundation import Row
 from pathcast.bench.xtrie import SWEEPS, Sweep, scale
 
-COLOURS = ("#c4661f", "#d9a441", "#1f6f8b", "#5fa8c2", "#1f7a4d", "#7fbf9b", "#66727f")
+COLOURS = {
+    "xfilter": "#c4661f",
+    "xfilter-lb": "#d9a441",
+    "xtrie": "#1f6f8b",
+    "xtrie-lazy": "#7a4fa3",
+    "auto": "#1f7a4d",
+}
+DASHED = ("ordered", "maximal", "trees")
 STYLE = """
 body { margin: 0; background: #f5f6f7; color: #1f2933; font: 16px/1.5 system-ui, sans-serif; }
 main { max-width: 76rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
@@ -102,20 +109,25 @@ def _plot(sweep: Sweep, curves: Mapping[str, Sequence[tuple[float, float]]], uni
     with mpl.rc_context(settings):
         figure = Figure(figsize=(7, 3.8), layout="constrained")
         axes = figure.add_subplot()
-        for number, (name, points) in enumerate(curves.items()):
+        for name, points in curves.items():
+            engine, _, option = name.partition(" ")
             factor = 1.0 if sweep.measure == "memory" else 1e-3
             across, up = [at for at, _ in points], [value * factor for _, value in points]
-            style = "--" if name.endswith("ordered") else "-"
-            axes.plot(across, up, style, marker="o", ms=4, color=COLOURS[number % len(COLOURS)], label=name)
+            style = "--" if option in DASHED else "-"
+            axes.plot(across, up, style, marker="o", ms=4, color=COLOURS.get(engine, "#66727f"), label=name)
         axes.set_xlabel(sweep.axis)
         axes.set_ylabel(unit)
         axes.set_yscale("log")
+        for ticks in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
+            ticks("{x:g}")
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(axis="y", color="#e4e7eb")
         axes.legend(frameon=False, fontsize=9)
         out = io.StringIO()
         figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
     text = out.getvalue()
-    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
+    head, rest = text.split(">", 1)
+    text = re.sub(r' (width|height)="[^"]*"', "", head) + ">" + rest
     # Several drawings share one page: what they refer to must not clash.
     return re.sub(r'(id="|url\(#|href="#)', rf"\g<1>f{sweep.figure}-", text)
