@@ -2,20 +2,25 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, SupportsIndex, final, overload
 
-from pathcast.errors import DocumentError
+from pathcast.errors import DocumentError, XPathError
 from pathcast.limits import Limits
 from pathcast.types import ArrowArray, ArrowStream, Document, Id, Subscription
 
 __all__ = [
     "Batch",
+    "Cover",
     "Graph",
     "Index",
     "Matches",
     "__version__",
     "bare_elements",
     "canonical",
+    "compile",
+    "encode_ids",
     "engines",
     "explain",
+    "shred",
+    "leaf_paths",
     "strict_elements",
     "xtrie_index",
     "xtrie_view",
@@ -23,7 +28,7 @@ __all__ = [
 
 __version__: str
 
-def engines() -> list[str]: ...
+def engines(variants: bool = False) -> list[str]: ...
 def canonical(xpath: str) -> str: ...
 def bare_elements(documents: list[bytes]) -> int: ...
 def strict_elements(documents: list[bytes]) -> int: ...
@@ -34,6 +39,7 @@ def xtrie_view(
     list[tuple[int, str, int, int]],
     list[tuple[int, int, int, int, bool, int, int, str, int]],
 ]: ...
+def leaf_paths(document: bytes, limits: Limits) -> list[tuple[list[tuple[str, str]], bytes]]: ...
 def explain(
     xpath: str,
     document: Document,
@@ -42,6 +48,52 @@ def explain(
     ignore_namespaces: bool,
     ordered: bool,
 ) -> tuple[bool, list[tuple[str, bool, list[tuple[str, int, list[str]]]]]]: ...
+def compile(
+    subscriptions: Iterable[Subscription] | ArrowStream,
+    limits: Limits,
+    ordered: bool,
+    namespaces: Mapping[str, str] | None,
+    ignore_namespaces: bool,
+    key: tuple[int, int],
+    levels: int,
+    alternatives: int,
+) -> tuple[dict[str, Any], list[tuple[int, Id, XPathError]]]: ...
+def shred(
+    documents: Iterable[Document] | ArrowArray | ArrowStream,
+    limits: Limits,
+    ignore_namespaces: bool,
+    text_bytes: int,
+    most_rows: int,
+) -> tuple[dict[str, Any], list[tuple[int, DocumentError]]]: ...
+def encode_ids(ids: list[Id]) -> list[str]: ...
+
+@final
+class Cover:
+    def __new__(cls, limits: Limits) -> Cover: ...
+    def register(
+        self, handle: int, xpath: str, ordered: bool = False, namespaces: Mapping[str, str] | None = None
+    ) -> bool: ...
+    def release(self, handle: int) -> None: ...
+    def covers(self, general: int, specific: int) -> bool: ...
+    def advertise(
+        self, number: int, texts: Sequence[str], namespaces: Mapping[str, str] | None = None
+    ) -> int: ...
+    def unadvertise(self, number: int) -> None: ...
+    def overlapping(
+        self, numbers: Sequence[int], handles: Sequence[int], single: bool = False
+    ) -> list[int]: ...
+    def advertisement_covers(self, general: int, specific: int, budget: int = 10_000) -> bool: ...
+    def accepts(self, number: int, path: Sequence[tuple[str, str]]) -> bool: ...
+    def degree(self, number: int, merger: int, members: Sequence[int], depth: int) -> float | None: ...
+    def insert(self, forest: int, handle: int) -> tuple[bool, list[int]]: ...
+    def remove(self, forest: int, handle: int) -> tuple[bool, list[int], list[int]]: ...
+    def roots(self, forest: int) -> list[int]: ...
+    def is_root(self, forest: int, handle: int) -> bool: ...
+    def in_forest(self, forest: int, handle: int) -> bool: ...
+    def sizes(self, forest: int) -> tuple[int, int]: ...
+    def clear(self, forest: int) -> None: ...
+    def __len__(self) -> int: ...
+    def memory_bytes(self) -> int: ...
 
 @final
 class Graph:
@@ -64,6 +116,7 @@ class Index:
         namespaces: Mapping[str, str] | None,
         ignore_namespaces: bool,
         cache_bytes: int,
+        attribute_filters: str,
         schema: Graph | None,
         prune: tuple[int, int, int, bool, bool] | None,
         validate: bool,

@@ -67,6 +67,32 @@ class XPathError(PathcastError, ValueError):
         return f"column {self.column} of {shown!r}: {printable(self.message)}"
 
 
+class AdvertisementError(PathcastError, ValueError):
+    """A text that is no advertisement; ``column`` counts characters from 1."""
+
+    def __init__(self, message: str, text: str, column: int) -> None:
+        super().__init__(message, text, column)
+
+    @property
+    def message(self) -> str:
+        """What is wrong, without the position."""
+        return cast(str, self.args[0])
+
+    @property
+    def text(self) -> str:
+        """The text as it was given."""
+        return cast(str, self.args[1])
+
+    @property
+    def column(self) -> int:
+        """Where in the text, in characters from 1."""
+        return cast(int, self.args[2])
+
+    def __str__(self) -> str:
+        shown = self.text if len(self.text) <= _SHOWN else self.text[: _SHOWN - 1] + "…"
+        return f"column {self.column} of {shown!r}: {printable(self.message)}"
+
+
 class DocumentError(PathcastError, ValueError):
     """A document that was refused: nothing of it was matched. Line 0 says that there is no position."""
 
@@ -123,6 +149,10 @@ class SchemaWarning(UserWarning):
 
 class IndexFormatError(PathcastError, ValueError):
     """A saved index that is damaged, or was written by a newer version."""
+
+
+class DatabaseError(PathcastError):
+    """A database that cannot be reached, was lost, or refuses; nothing was changed, and the call can be made again."""
 
 
 class SubscriptionErrors(XPathError):  # noqa: N818 - it holds several

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use pathcast_core::engine::EngineName;
+use pathcast_core::engine::{AttributeFilters, EngineName};
 use pathcast_core::index::{Document, Id, Index, Namespaces, Settings};
 use pathcast_core::limits::Limits;
 use pathcast_core::reader::DocumentErrorKind;
@@ -69,17 +69,32 @@ fn base64(encoded: &str) -> Vec<u8> {
     bytes
 }
 
-/// Every engine with room for its cache, with hardly any, and with none.
-fn engines() -> impl Iterator<Item = (EngineName, usize)> {
-    let budgets = [64 << 20, 2_000, 0];
-    EngineName::ALL.iter().flat_map(move |&engine| budgets.map(|budget| (engine, budget)))
+/// An engine, bytes for its cache, and when it decides filters.
+type Kind = (EngineName, usize, AttributeFilters);
+
+/// Every engine; one that has a budget also with hardly any and with none, one that decides filters also later.
+fn engines() -> impl Iterator<Item = Kind> {
+    use EngineName::{Auto, IndexFilter, LazyDfa, Predicate, PredicatePc, PredicatePcAp, XFilter, XFilterLb};
+    const ROOM: usize = 64 << 20;
+    EngineName::ALL.iter().flat_map(|&engine| {
+        let others: &[(usize, AttributeFilters)] = match engine {
+            Auto | LazyDfa | XFilter | XFilterLb | IndexFilter => {
+                &[(2_000, AttributeFilters::Inline), (0, AttributeFilters::Inline)]
+            }
+            Predicate | PredicatePc | PredicatePcAp => &[(ROOM, AttributeFilters::Postponed)],
+            _ => &[],
+        };
+        let all = [(ROOM, AttributeFilters::Inline)].into_iter().chain(others.iter().copied());
+        all.map(move |(bytes, filters)| (engine, bytes, filters))
+    })
 }
 
 /// An empty index for a case.
-fn empty((engine, cache_bytes): (EngineName, usize), table: &Table) -> Index {
+fn empty((engine, cache_bytes, attribute_filters): Kind, table: &Table) -> Index {
     Index::new(Settings {
         engine,
         cache_bytes,
+        attribute_filters,
         limits: Limits::default(),
         namespaces: namespaces(table),
         ignore_namespaces: flag(table, "ignore_namespaces"),

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use pathcast_core::cover::AdvertisementError;
 use pathcast_core::index::IndexFormatError;
 use pathcast_core::reader::{DocumentError, DocumentErrorKind};
 use pathcast_core::xpath::{XPathError, XPathErrorKind};
@@ -21,6 +22,14 @@ pub(crate) fn xpath_exception<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let name = if error.kind == XPathErrorKind::Limit { "XPathLimitError" } else { "XPathError" };
     class(py, name)?.call1((&error.message, expression, error.column))
+}
+
+/// An `AdvertisementError`.
+pub(crate) fn advertisement_exception<'py>(
+    py: Python<'py>,
+    error: &AdvertisementError,
+) -> PyResult<Bound<'py, PyAny>> {
+    class(py, "AdvertisementError")?.call1((&error.message, &error.text, error.column))
 }
 
 /// A `DocumentError`, or the limit error that is one.

@@ -3,20 +3,23 @@
 use pathcast_core::engine::EngineName;
 use pyo3::prelude::*;
 
+mod cover;
 mod documents;
 mod errors;
 mod explain;
 mod index;
 mod matches;
+mod relational;
 mod schema;
 mod subscriptions;
 mod xtrie;
 mod yardstick;
 
-/// The names of the engines.
+/// The names of the engines; other ways to run one of them only if asked for.
 #[pyfunction]
-fn engines() -> Vec<&'static str> {
-    EngineName::ALL.iter().map(|name| name.as_str()).collect()
+#[pyo3(signature = (variants=false))]
+fn engines(variants: bool) -> Vec<&'static str> {
+    EngineName::ALL.iter().filter(|name| variants || !name.is_variant()).map(|name| name.as_str()).collect()
 }
 
 /// The compiled core of Pathcast.
@@ -26,8 +29,13 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(engines, module)?)?;
     module.add_function(wrap_pyfunction!(explain::explain, module)?)?;
     module.add_function(wrap_pyfunction!(explain::canonical, module)?)?;
+    module.add_function(wrap_pyfunction!(cover::leaf_paths, module)?)?;
     module.add_function(wrap_pyfunction!(yardstick::bare_elements, module)?)?;
     module.add_function(wrap_pyfunction!(yardstick::strict_elements, module)?)?;
+    module.add_function(wrap_pyfunction!(relational::compile, module)?)?;
+    module.add_function(wrap_pyfunction!(relational::shred, module)?)?;
+    module.add_function(wrap_pyfunction!(relational::encode_ids, module)?)?;
+    module.add_class::<cover::Cover>()?;
     module.add_function(wrap_pyfunction!(xtrie::xtrie_index, module)?)?;
     module.add_function(wrap_pyfunction!(xtrie::xtrie_view, module)?)?;
     module.add_class::<schema::Graph>()?;

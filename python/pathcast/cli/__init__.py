@@ -11,7 +11,7 @@ import sys
 
 import typer
 
-from pathcast.cli import check, explain, generate, match, prune, schema, spark
+from pathcast.cli import check, cover, explain, generate, match, network, prune, schema, spark
 from pathcast.cli.arguments import Version
 from pathcast.errors import PathcastError, printable
 
@@ -42,8 +42,12 @@ app.command()(match.match)
 app.command()(explain.explain)
 app.command()(check.check)
 app.command()(prune.prune)
+app.command()(cover.advertise)
+app.command()(cover.cover)
+app.command()(cover.merge)
 app.add_typer(generate.app, name="generate")
 app.add_typer(schema.app, name="schema")
+app.add_typer(network.app, name="network")
 app.add_typer(spark.app, name="spark")
 
 

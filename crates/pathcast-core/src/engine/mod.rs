@@ -6,16 +6,24 @@
 //! each thread.
 
 mod any;
+pub mod auto;
 mod found;
+mod hops;
+pub mod index_filter;
 pub mod lazy_dfa;
+pub mod pma;
+pub mod predicate;
+pub mod xfilter;
 pub mod xtrie;
 pub mod yfilter;
 
 pub use any::{AnyEngine, AnyRun, EngineName, Visitor};
 pub use found::Found;
 
+use auto::{Choice, Profile};
+
 use crate::names::Resolved;
-use crate::pattern::{Condition, LinearPath};
+use crate::pattern::{Condition, FilteredPath, LinearPath};
 use crate::reader::StartTag;
 
 /// The number of a distinct linear path, given by the index.
@@ -47,8 +55,25 @@ pub trait Engine {
     /// Takes out a condition that was taken under this number.
     fn remove_tree(&mut self, _id: PathId) {}
 
+    /// Whether it decides filters on attributes itself, and twigs are decomposed for it into paths with filters.
+    fn takes_filters(&self) -> bool {
+        false
+    }
+
+    /// Says when to decide filters; before the first path.
+    fn set_attribute_filters(&mut self, _when: AttributeFilters) {}
+
+    /// Adds a path with filters; only if it takes them.
+    fn insert_filtered(&mut self, _path: &FilteredPath, _id: PathId) {}
+
+    /// Takes out a path with filters that was added under this number.
+    fn remove_filtered(&mut self, _path: &FilteredPath, _id: PathId) {}
+
     /// Starts a document.
     fn begin(&self, run: &mut Self::Run);
+
+    /// The values of the attributes of the start tag that comes next, in order; only if it wants them.
+    fn values<'v>(&self, _run: &mut Self::Run, _values: impl Iterator<Item = &'v str>) {}
 
     /// A start tag: the element's name and its attributes' names.
     fn start(&self, run: &mut Self::Run, element: Resolved, attributes: &[Resolved], found: &mut Found);
@@ -92,6 +117,16 @@ pub trait Engine {
         CacheStats::default()
     }
 
+    /// Which way an engine that chooses would go with such caches, why, and what its paths are like.
+    fn choice(&self, _cache_bytes: usize) -> Option<(Choice, Profile)> {
+        None
+    }
+
+    /// Paths that are not for this engine and run on the shared automaton inside it.
+    fn unsuited(&self) -> usize {
+        0
+    }
+
     /// Whether `start` looks at attributes at all.
     fn wants_attributes(&self) -> bool;
 
@@ -100,8 +135,41 @@ pub trait Engine {
         false
     }
 
+    /// Whether `values` is to be called, besides.
+    fn wants_values(&self) -> bool {
+        false
+    }
+
     /// Heap bytes held by the shared part.
     fn memory_bytes(&self) -> usize;
+}
+
+/// When an engine that takes filters on attributes decides them; the answer is the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum AttributeFilters {
+    /// With the structure: an element that does not pass is none of those looked for.
+    #[default]
+    Inline,
+    /// After the structure was found.
+    Postponed,
+}
+
+impl AttributeFilters {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Inline, Self::Postponed];
+
+    /// As users write it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Inline => "inline",
+            Self::Postponed => "postponed",
+        }
+    }
+
+    /// The one of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|each| each.as_str() == name)
+    }
 }
 
 /// What a run keeps from one document to the next, and how often it gave up.
@@ -117,4 +185,10 @@ pub struct CacheStats {
     pub loose_steps: u64,
     /// Changes whenever numbers of a signature change their meaning.
     pub generation: u64,
+    /// Of an engine that chooses: documents that ran on remembered states.
+    pub cached_documents: u64,
+    /// Of an engine that chooses: documents that ran on the shared automaton.
+    pub shared_documents: u64,
+    /// Of an engine that chooses: times the cache did not pay and was left alone for a while.
+    pub rests: u64,
 }

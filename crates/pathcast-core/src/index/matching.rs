@@ -10,7 +10,8 @@ use crate::engine::{AnyRun, CacheStats, Engine, Found, Visitor};
 use crate::names::{Names, NamespaceId, Resolved};
 use crate::reader::{DocumentError, Reader, Sink, StartTag, UriId};
 use crate::schema::{Graph, Guard};
-use crate::twig::{Evaluator, Memory, Tree};
+use crate::twig::{Evaluator, Memory, Tree, look_up};
+use crate::values::Passing;
 
 /// The subscriptions that a document satisfies.
 ///
@@ -74,6 +75,7 @@ struct Scratch {
     memory: Memory,
     names: DocumentNames,
     guard: Guard,
+    passing: Passing,
 }
 
 /// The names of the current document in terms of the subscriptions'.
@@ -127,6 +129,7 @@ impl Visitor for OneDocument<'_, '_> {
             names: &mut scratch.names,
             tree: with_tree.then_some(&mut scratch.tree),
             attributes: engine.wants_attributes(),
+            values: engine.wants_values(),
             text: index.text_twigs > 0 || engine.wants_text() || graph.is_some(),
         };
         document.read(reader, &mut sink)?;
@@ -202,7 +205,11 @@ impl Index {
         let mut matched: Vec<ExpressionId> = self.constants[1].into_iter().collect();
         let mut alternatives: Vec<ExpressionId> = Vec::new();
         let mut candidates: Vec<ExpressionId> = self.always.iter().copied().collect();
+        let mut guards = Vec::new();
         for &path in found.paths() {
+            if self.paths.is_guard(path) {
+                guards.push(path);
+            }
             matched.extend(self.paths.expression(path));
             for &waiting in self.paths.waiting(path) {
                 let decided = matches!(self.expressions[waiting as usize], Expression::AnyOf(_));
@@ -214,26 +221,45 @@ impl Index {
         matched.extend(alternatives);
         candidates.sort_unstable();
         candidates.dedup();
-        let answer = Remembered { matched: matched.into(), candidates: candidates.into() };
+        candidates.retain(|&id| match &self.expressions[id as usize] {
+            Expression::Twig(twig) => twig.required.iter().all(|&path| found.contains(path)),
+            _ => true,
+        });
+        guards.sort_unstable();
+        let answer =
+            Remembered { matched: matched.into(), candidates: candidates.into(), guards: guards.into() };
         if let Some(signature) = engine.signature(run) {
             memo.put(signature, answer.clone(), self.settings.cache_bytes / 4);
         }
         answer
     }
 
-    /// Adds the candidates that hold.
+    /// Adds the candidates that hold, and those that some value calls for.
     fn decide(&self, answer: Remembered, scratch: &mut Scratch) -> Arc<[ExpressionId]> {
-        if answer.candidates.is_empty() {
+        let by_value = !self.values.is_empty() && (self.unguarded > 0 || !answer.guards.is_empty());
+        if answer.candidates.is_empty() && !by_value {
             return answer.matched;
         }
-        let mut evaluator = Evaluator::new(&self.arena, &scratch.tree, &mut scratch.memory);
-        let holds = |id: &ExpressionId| match &self.expressions[*id as usize] {
-            Expression::Twig { condition, necessary, .. } => {
-                evaluator.has(necessary) && evaluator.holds(*condition)
+        let Scratch { tree, memory, passing, .. } = scratch;
+        let mut evaluator = Evaluator::new(&self.arena, tree, memory);
+        let mut matched = answer.matched.to_vec();
+        if by_value {
+            look_up(&self.values, tree, passing);
+            for id in self.values.passed(&answer.guards, passing) {
+                if let Expression::Twig(twig) = &self.expressions[id as usize]
+                    && (twig.triggers.len() < 2
+                        || twig.triggers.iter().any(|path| answer.guards.binary_search(path).is_ok()))
+                    && evaluator.has(&twig.necessary)
+                    && evaluator.holds(twig.condition)
+                {
+                    matched.push(id);
+                }
             }
+        }
+        let holds = |id: &ExpressionId| match &self.expressions[*id as usize] {
+            Expression::Twig(twig) => evaluator.has(&twig.necessary) && evaluator.holds(twig.condition),
             _ => false,
         };
-        let mut matched = answer.matched.to_vec();
         matched.extend(answer.candidates.iter().copied().filter(holds));
         matched.into()
     }
@@ -249,6 +275,9 @@ impl Index {
                 total.bytes += stats.bytes;
                 total.clears += stats.clears;
                 total.loose_steps += stats.loose_steps;
+                total.cached_documents += stats.cached_documents;
+                total.shared_documents += stats.shared_documents;
+                total.rests += stats.rests;
                 remembered += run.memo.bytes();
             }
         }
@@ -269,6 +298,8 @@ struct Matcher<'a, E: Engine> {
     names: &'a mut DocumentNames,
     tree: Option<&'a mut Tree>,
     attributes: bool,
+    /// Whether the engine wants their values too.
+    values: bool,
     text: bool,
     /// The schema that documents are held to.
     guard: Option<(&'a Graph, &'a mut Guard)>,
@@ -309,6 +340,9 @@ impl<E: Engine> Sink for Matcher<'_, E> {
         let element = names.resolve(self.names.uris[tag.uri.0 as usize], tag.local);
         if self.attributes {
             self.names.resolve_attributes(names, tag);
+            if self.values {
+                self.engine.values(self.run, tag.attributes().map(|attribute| attribute.value));
+            }
         }
         self.engine.start_tag(self.run, element, &self.names.attributes, tag, self.found);
         if let Some(tree) = &mut self.tree {

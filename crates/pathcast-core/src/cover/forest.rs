@@ -1,0 +1,275 @@
+//! A set of expressions with the uncovered ones at its roots.
+//!
+//! This is the subscription tree of "Routing of XML and XPath Queries in Data Dissemination Networks": a parent covers
+//! its children, so only roots have to be forwarded. A new expression that a root covers becomes a child of it; one
+//! that nothing covers becomes a root and takes the roots that it covers as children. When a root leaves, each of its
+//! children finds another root or becomes one: what was hidden surfaces.
+//!
+//! Invariants: no root covers another; every other expression is covered by its parent. Roots are found through a
+//! [`Trie`] of their linear paths, so an insertion does not compare with everyone. Expressions without a linear path
+//! (`not(//a)`) are kept in a list of which only the first [`LOOSE`] are looked at, and at most [`VERIFIED`] tree
+//! patterns that share a path with the new one: beyond that coverings are missed, which costs messages and never a
+//! document.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::registry::{Expression, Handle, Registry};
+use super::trie::{Role, Trie};
+use super::word::Word;
+
+/// Expressions without a path that a new one is compared with.
+const LOOSE: usize = 64;
+/// Tree patterns with a fitting path that a new one is compared with.
+const VERIFIED: usize = 256;
+
+/// What became of an expression that was inserted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Inserted {
+    /// It is covered by this root.
+    Covered(Handle),
+    /// It is a root, and these were roots until now.
+    Root(Vec<Handle>),
+}
+
+/// What has changed when an expression was taken out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Removed {
+    /// Whether it was a root.
+    pub was_root: bool,
+    /// Those that are roots now and were not.
+    pub surfaced: Vec<Handle>,
+    /// Those that were roots and are not: one that surfaced may be proven to cover what the one before was not.
+    pub hidden: Vec<Handle>,
+}
+
+#[derive(Clone, Debug)]
+struct Member {
+    expression: Arc<Expression>,
+    /// The one that covers it, and its place among the children there.
+    parent: Option<(Handle, u32)>,
+    children: Vec<Handle>,
+}
+
+/// Expressions, covered ones below those that cover them.
+#[derive(Clone, Debug, Default)]
+pub struct Forest {
+    members: FxHashMap<Handle, Member>,
+    trie: Trie,
+    loose: Vec<Handle>,
+    roots: usize,
+}
+
+impl Forest {
+    /// Adds an expression under a number that is not in use here.
+    pub fn insert(&mut self, handle: Handle, expression: Arc<Expression>, registry: &Registry) -> Inserted {
+        let covering = self.find_covering(&expression, registry);
+        self.members.insert(handle, Member { expression, parent: None, children: Vec::new() });
+        match covering {
+            Some(root) => {
+                self.adopt(root, handle);
+                Inserted::Covered(root)
+            }
+            None => Inserted::Root(self.plant(handle, registry)),
+        }
+    }
+
+    /// Takes an expression out.
+    pub fn remove(&mut self, handle: Handle, registry: &Registry) -> Option<Removed> {
+        let member = self.members.get(&handle)?.clone();
+        let mut removed = Removed { was_root: member.parent.is_none(), ..Removed::default() };
+        if let Some((parent, _)) = member.parent {
+            self.disown(handle);
+            self.members.remove(&handle);
+            for child in member.children {
+                self.adopt(parent, child);
+            }
+            return Some(removed);
+        }
+        self.unplant(handle, &member.expression);
+        self.members.remove(&handle);
+        for child in member.children {
+            let Some(orphan) = self.members.get_mut(&child) else { continue };
+            orphan.parent = None;
+            let expression = orphan.expression.clone();
+            if let Some(root) = self.find_covering(&expression, registry) {
+                self.adopt(root, child);
+                continue;
+            }
+            for hidden in self.plant(child, registry) {
+                match removed.surfaced.iter().position(|&root| root == hidden) {
+                    Some(at) => drop(removed.surfaced.swap_remove(at)),
+                    None => removed.hidden.push(hidden),
+                }
+            }
+            removed.surfaced.push(child);
+        }
+        Some(removed)
+    }
+
+    /// Makes a member a root; answers with the roots that it hides.
+    fn plant(&mut self, handle: Handle, registry: &Registry) -> Vec<Handle> {
+        let Some(expression) = self.members.get(&handle).map(|member| member.expression.clone()) else {
+            return Vec::new();
+        };
+        let hidden = self.find_covered(&expression, registry);
+        for &root in &hidden {
+            if let Some(expression) = self.members.get(&root).map(|member| member.expression.clone()) {
+                self.unplant(root, &expression);
+            }
+            self.adopt(handle, root);
+        }
+        self.each_path(&expression, handle, Trie::insert);
+        if needs_list(&expression) {
+            self.loose.push(handle);
+        }
+        self.roots += 1;
+        hidden
+    }
+
+    fn unplant(&mut self, handle: Handle, expression: &Expression) {
+        self.each_path(expression, handle, Trie::remove);
+        if needs_list(expression) {
+            self.loose.retain(|&each| each != handle);
+        }
+        self.roots -= 1;
+    }
+
+    fn each_path(
+        &mut self,
+        expression: &Expression,
+        handle: Handle,
+        change: impl Fn(&mut Trie, &crate::pattern::LinearPath, Handle, Role),
+    ) {
+        if let Some(path) = &expression.linear {
+            change(&mut self.trie, path, handle, Role::Both);
+        }
+        for path in &expression.needed {
+            change(&mut self.trie, path, handle, Role::Needed);
+        }
+        for path in &expression.had {
+            change(&mut self.trie, path, handle, Role::Had);
+        }
+    }
+
+    fn adopt(&mut self, parent: Handle, child: Handle) {
+        let Some(family) = self.members.get_mut(&parent) else { return };
+        family.children.push(child);
+        let place = family.children.len() as u32 - 1;
+        if let Some(member) = self.members.get_mut(&child) {
+            member.parent = Some((parent, place));
+        }
+    }
+
+    fn disown(&mut self, child: Handle) {
+        let Some((parent, place)) = self.members.get_mut(&child).and_then(|member| member.parent.take())
+        else {
+            return;
+        };
+        let Some(family) = self.members.get_mut(&parent) else { return };
+        family.children.swap_remove(place as usize);
+        if let Some(&moved) = family.children.get(place as usize)
+            && let Some(member) = self.members.get_mut(&moved)
+        {
+            member.parent = Some((parent, place));
+        }
+    }
+
+    /// A root that covers an expression.
+    fn find_covering(&self, expression: &Expression, registry: &Registry) -> Option<Handle> {
+        let found = Cell::new(None);
+        let mut tried = 0;
+        let mut visit = |handle: Handle| {
+            let general = &self.members[&handle].expression;
+            // Between linear paths the search itself has decided.
+            let decided = general.is_linear() && expression.is_linear();
+            if decided || registry.covers(general, expression) {
+                found.set(Some(handle));
+                return true;
+            }
+            tried += 1;
+            tried >= VERIFIED
+        };
+        for path in expression.linear.iter().chain(&expression.had) {
+            self.trie.covering(&Word::new(path, &registry.names), &registry.names, &mut visit);
+            if found.get().is_some() {
+                return found.get();
+            }
+        }
+        self.loose
+            .iter()
+            .take(LOOSE)
+            .copied()
+            .find(|handle| registry.covers(&self.members[handle].expression, expression))
+    }
+
+    /// The roots that an expression covers.
+    fn find_covered(&self, expression: &Expression, registry: &Registry) -> Vec<Handle> {
+        let mut found: Vec<Handle> = Vec::new();
+        let mut tried = 0;
+        let mut visit = |handle: Handle| {
+            let specific = &self.members[&handle].expression;
+            if expression.is_linear() && specific.is_linear() {
+                found.push(handle);
+                return false;
+            }
+            tried += 1;
+            if registry.covers(expression, specific) {
+                found.push(handle);
+            }
+            tried >= VERIFIED
+        };
+        for path in expression.linear.iter().chain(&expression.needed) {
+            self.trie.covered(path, &registry.names, &mut visit);
+        }
+        let listed = self.loose.iter().take(LOOSE).copied();
+        found.extend(listed.filter(|handle| registry.covers(expression, &self.members[handle].expression)));
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Whether an expression is here.
+    pub fn contains(&self, handle: Handle) -> bool {
+        self.members.contains_key(&handle)
+    }
+
+    /// Whether an expression is a root.
+    pub fn is_root(&self, handle: Handle) -> bool {
+        self.members.get(&handle).is_some_and(|member| member.parent.is_none())
+    }
+
+    /// The roots, in no order.
+    pub fn roots(&self) -> impl Iterator<Item = Handle> + '_ {
+        self.members.iter().filter(|(_, member)| member.parent.is_none()).map(|(&handle, _)| handle)
+    }
+
+    /// How many expressions there are.
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// How many roots there are.
+    pub fn root_count(&self) -> usize {
+        self.roots
+    }
+
+    /// Heap bytes held by the structure, without the expressions.
+    pub fn memory_bytes(&self) -> usize {
+        self.trie.memory_bytes()
+            + self.members.capacity() * (size_of::<Member>() + 8)
+            + self.members.values().map(|member| member.children.capacity() * 4).sum::<usize>()
+    }
+}
+
+/// Whether no path leads to an expression.
+fn needs_list(expression: &Expression) -> bool {
+    !expression.is_linear() && (expression.needed.is_empty() || expression.had.is_empty())
+}

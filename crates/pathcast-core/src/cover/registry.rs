@@ -1,0 +1,131 @@
+//! Expressions and advertisements under one set of names, so that they can be compared.
+
+use std::sync::Arc;
+
+use super::advertisement::{Advertisement, AdvertisementError};
+use super::keys::{had, needed};
+use super::word::Word;
+use super::{covers, overlap};
+use crate::limits::Limits;
+use crate::names::Names;
+use crate::pattern::{Condition, LinearPath, Scope, as_linear, normalise};
+use crate::xpath::{XPathError, parse};
+
+/// The number of an expression, given by whoever registers it.
+pub type Handle = u32;
+
+/// Prefixes to namespace URIs.
+type Namespaces = [(Box<str>, Box<str>)];
+
+/// An expression, prepared to be compared.
+#[derive(Clone, Debug)]
+pub struct Expression {
+    pub(super) condition: Condition,
+    pub(super) linear: Option<LinearPath>,
+    pub(super) needed: Vec<LinearPath>,
+    pub(super) had: Vec<LinearPath>,
+}
+
+impl Expression {
+    /// Whether it is a linear path, so that every answer about it is exact.
+    pub fn is_linear(&self) -> bool {
+        self.linear.is_some()
+    }
+}
+
+/// Names, limits and everything that is compared under them.
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    pub(super) names: Names,
+    limits: Limits,
+}
+
+impl Registry {
+    /// Without any name.
+    pub fn new(limits: Limits) -> Self {
+        Self { names: Names::default(), limits }
+    }
+
+    /// Reads an expression.
+    ///
+    /// # Errors
+    /// It is outside the language.
+    pub fn expression(
+        &mut self,
+        xpath: &str,
+        ordered: bool,
+        namespaces: &Namespaces,
+    ) -> Result<Arc<Expression>, XPathError> {
+        let known = self.names.len();
+        let parsed = parse(xpath, &self.limits)?;
+        let mut scope = Scope { names: &mut self.names, namespaces: &[namespaces], ignore_namespaces: false };
+        let condition = match normalise(&parsed, ordered, &mut scope) {
+            Ok(condition) => condition,
+            Err(error) => {
+                self.names.truncate(known);
+                return Err(error);
+            }
+        };
+        let linear = as_linear(&condition);
+        let (needed, had) = match &linear {
+            Some(_) => (Vec::new(), Vec::new()),
+            None => (needed(&condition), had(&condition)),
+        };
+        Ok(Arc::new(Expression { condition, linear, needed, had }))
+    }
+
+    /// Reads the advertisements of one publisher.
+    ///
+    /// # Errors
+    /// A text is none, or it is too long.
+    pub fn advertisement(
+        &mut self,
+        texts: &[String],
+        namespaces: &Namespaces,
+    ) -> Result<Advertisement, AdvertisementError> {
+        Advertisement::parse(texts, namespaces, &mut self.names)
+    }
+
+    /// Whether one expression covers another.
+    pub fn covers(&self, general: &Expression, specific: &Expression) -> bool {
+        match (&general.linear, &specific.linear) {
+            (Some(general), Some(specific)) => {
+                general == specific || Word::new(specific, &self.names).is_covered_by(general, &self.names)
+            }
+            _ => covers(&general.condition, &specific.condition, &self.names),
+        }
+    }
+
+    /// Whether a document of the advertised paths can satisfy an expression. `single` says that the advertisement is
+    /// one of several of its publisher, so that other paths of an expression may be in others.
+    pub fn overlaps(&self, advertisement: &Advertisement, expression: &Expression, single: bool) -> bool {
+        overlap::overlaps(advertisement, &expression.condition, &self.names, single)
+    }
+
+    /// How much of what a merger selects none of its members selects; nothing when they are not all linear.
+    pub fn imperfect_degree(
+        &self,
+        advertisement: &Advertisement,
+        merger: &Expression,
+        members: &[&Expression],
+        depth: usize,
+    ) -> Option<f64> {
+        let merger = merger.linear.as_ref()?;
+        let members: Option<Vec<_>> = members.iter().map(|member| member.linear.as_ref()).collect();
+        super::imperfect_degree(advertisement, merger, &members?, &self.names, depth)
+    }
+
+    /// Whether a root-to-leaf path is advertised; names are `(uri, local)`.
+    pub fn accepts<'a>(
+        &self,
+        advertisement: &Advertisement,
+        path: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> bool {
+        advertisement.accepts(path, &self.names)
+    }
+
+    /// How many names are known.
+    pub fn names(&self) -> usize {
+        self.names.len()
+    }
+}

@@ -1,0 +1,173 @@
+"""Two linear paths into one that covers both: the three rules of the paper.
+
+1. One name differs: it becomes ``*``.  2. One name and one operator differ: ``*`` and ``//``.
+3. A part in the middle differs: it becomes ``//``.
+
+A merger is *perfect* if it selects nothing that its members do not, under what publishers advertise;
+otherwise its imperfect degree says how much more it lets through. What is too much never reaches a
+subscriber: brokers at the edge match with the subscriptions themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from pathcast import _core
+from pathcast.limits import Limits
+from pathcast.network.advertisement import graph_advertisement
+from pathcast.network.message import Filter
+from pathcast.schema import Schema
+from pathcast.types import Namespaces
+
+Step = tuple[str, str]
+Steps = tuple[Step, ...]
+
+_STEP = re.compile(r"(//|/)(\*|[^\s/*@()\[\]|.'\"=<>!,+$]+(?:\.[^\s/*@()\[\]|.'\"=<>!,+$]+)*)")
+MOST_DIFFERENT = 2
+"""Steps that rule 3 may drop from either side; at least as many must be common."""
+
+
+def steps(xpath: str) -> Steps | None:
+    """The steps of a linear path of names and wildcards; None for everything else.
+
+    >>> steps("/a//body.head/*"), steps("a/b"), steps("/a[b]")
+    ((('/', 'a'), ('//', 'body.head'), ('/', '*')), (('//', 'a'), ('/', 'b')), None)
+    """
+    text = xpath.strip()
+    if not text.startswith("/"):
+        text = f"//{text}"
+    found: list[Step] = []
+    at = 0
+    while at < len(text):
+        step = _STEP.match(text, at)
+        if step is None or "::" in step[2]:
+            return None
+        found.append((step[1], step[2]))
+        at = step.end()
+    return tuple(found)
+
+
+def text(path: Sequence[Step]) -> str:
+    """Steps as a path."""
+    return "".join(axis + name for axis, name in path)
+
+
+def merged(first: Steps, second: Steps, rules: Sequence[int] = (1, 2, 3)) -> tuple[int, Steps] | None:
+    """The rule that merges two paths, and what it makes of them.
+
+    >>> rule, path = merged(steps("/a/*/c/d"), steps("/a/*/c/e"))
+    >>> rule, text(path)
+    (1, '/a/*/c/*')
+    """
+    if len(first) == len(second):
+        names = [at for at, (one, other) in enumerate(zip(first, second, strict=True)) if one[1] != other[1]]
+        axes = [at for at, (one, other) in enumerate(zip(first, second, strict=True)) if one[0] != other[0]]
+        if 1 in rules and len(names) == 1 and not axes:
+            return 1, _generalised(first, names, axes)
+        if 2 in rules and len(names) <= 1 and len(axes) == 1:
+            return 2, _generalised(first, names, axes)
+    if 3 in rules:
+        return _cut(first, second)
+    return None
+
+
+def _generalised(path: Steps, names: list[int], axes: list[int]) -> Steps:
+    return tuple(
+        ("//" if at in axes else axis, "*" if at in names else name) for at, (axis, name) in enumerate(path)
+    )
+
+
+def _cut(first: Steps, second: Steps) -> tuple[int, Steps] | None:
+    """What both begin and end with, and ``//`` between; only if most of both is that."""
+    shorter = min(len(first), len(second))
+    start = 0
+    while start < shorter and first[start] == second[start]:
+        start += 1
+    # The operator before the common end is dropped with the part, so it need not be the same.
+    end = 0
+    while end < shorter - start and first[-1 - end][1] == second[-1 - end][1]:
+        end += 1
+        if first[-end][0] != second[-end][0]:
+            break
+    longest = max(len(first), len(second)) - start - end
+    if end == 0 or longest > MOST_DIFFERENT or start + end < max(2, longest):
+        return None
+    tail = first[len(first) - end :]
+    return 3, (*first[:start], ("//", tail[0][1]), *tail[1:])
+
+
+def keys(path: Steps, rules: Sequence[int]) -> Iterator[tuple[object, ...]]:
+    """What two paths have in common if a rule may merge them."""
+    if 1 in rules:
+        for at, (_, name) in enumerate(path):
+            if name != "*":
+                yield (1, at, path[:at], path[at][0], path[at + 1 :])
+    if 2 in rules:
+        names = tuple(name for _, name in path)
+        for at in range(len(path)):
+            yield (2, at, names[:at], names[at + 1 :])
+    if 3 in rules:
+        for start in range(len(path)):
+            for dropped in range(MOST_DIFFERENT + 1):
+                end = len(path) - start - dropped
+                if end >= 1 and start + end >= 2:
+                    tail = path[len(path) - end :]
+                    yield (3, path[:start], tail[0][1], tail[1:])
+
+
+def merge(first: str, second: str, *, rules: Sequence[int] = (1, 2, 3)) -> str | None:
+    """The merger of two expressions, or None when no rule applies.
+
+    One that covers the other is the merger of both.
+
+    >>> merge("/a/c/*/*", "/a//c/*/c"), merge("/a/b/c/d", "/a/x/y/d"), merge("/a", "/b/c")
+    ('/a//c/*/*', '/a//d', None)
+    """
+    cover = _core.Cover(Limits())
+    cover.register(0, first)
+    cover.register(1, second)
+    if cover.covers(0, 1):
+        return first
+    if cover.covers(1, 0):
+        return second
+    one, other = steps(first), steps(second)
+    found = merged(one, other, rules) if one and other else None
+    return text(found[1]) if found else None
+
+
+def imperfect_degree(
+    schema: Schema,
+    merger: str,
+    members: Sequence[str],
+    *,
+    depth: int = 12,
+    namespaces: Namespaces | None = None,
+) -> float | None:
+    """The share of the schema's paths that a merger selects and none of its members does; 0 is perfect.
+
+    Paths lead from the root to any element, down to `depth` levels. None when the merger selects none of
+    them, or when they are too many kinds to tell.
+
+    >>> schema = Schema.from_text('''
+    ...     <!ELEMENT a (x, y)> <!ELEMENT x (c)> <!ELEMENT y (c)> <!ELEMENT c (d | e | f | g)*>
+    ...     <!ELEMENT d EMPTY> <!ELEMENT e EMPTY> <!ELEMENT f EMPTY> <!ELEMENT g EMPTY>
+    ... ''')
+    >>> imperfect_degree(schema, "/a/*/c/*", ["/a/*/c/d", "/a/*/c/e"])
+    0.5
+    """
+    cover = _core.Cover(Limits())
+    names = {**schema.namespaces, **(namespaces or {})}
+    cover.advertise(0, [graph_advertisement(schema)], schema.namespaces)
+    for number, xpath in enumerate((merger, *members)):
+        cover.register(number, xpath, False, names)
+    return cover.degree(0, 0, list(range(1, len(members) + 1)), depth)
+
+
+def merged_filter(first: Filter, second: Filter, rules: Sequence[int]) -> Filter | None:
+    """The merger of two filters."""
+    if first.ordered or second.ordered or first.namespaces != second.namespaces:
+        return None
+    one, other = steps(first.xpath), steps(second.xpath)
+    found = merged(one, other, rules) if one and other else None
+    return first._replace(xpath=text(found[1])) if found else None

@@ -1,0 +1,147 @@
+"""What brokers and clients say to one another.
+
+Between brokers a filter is its own name: neighbours exchange *sets* of expressions, so a million
+subscribers of one expression are one message, and nobody but the broker at the edge knows who they are. A
+document carries an id that is unique in the network, by which duplicates on cycles are told.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from pathcast.types import Namespaces
+
+
+class Filter(NamedTuple):
+    """An expression with what it takes to read it; equal texts are equal filters.
+
+    >>> Filter.of("//n:b", namespaces={"n": "urn:x"})
+    Filter(xpath='//n:b', ordered=False, namespaces=(('n', 'urn:x'),))
+    """
+
+    xpath: str
+    ordered: bool = False
+    namespaces: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, xpath: str, *, ordered: bool = False, namespaces: Namespaces | None = None) -> Filter:
+        """A filter from what a person writes."""
+        pairs = sorted((prefix or "", uri) for prefix, uri in (namespaces or {}).items())
+        return cls(xpath, ordered, tuple(pairs))
+
+
+class Advertised(NamedTuple):
+    """What one publisher advertises: texts as `pathcast.network.advertisements` writes them."""
+
+    texts: tuple[str, ...]
+    namespaces: tuple[tuple[str, str], ...] = ()
+
+
+class Hello(NamedTuple):
+    """The way from the sender to the root of the overlay, the sender first.
+
+    `epoch` counts how often the sender has forgotten what it knew from the receiver.
+    """
+
+    path: tuple[str, ...]
+    epoch: int
+
+
+class Reset(NamedTuple):
+    """From here on comes everything that the sender has to say, for this epoch of the receiver."""
+
+    epoch: int
+
+
+class Advertise(NamedTuple):
+    """Documents of a publisher may come from here."""
+
+    id: str
+    advertised: Advertised
+
+
+class Unadvertise(NamedTuple):
+    """They come no more."""
+
+    id: str
+
+
+class Subscribe(NamedTuple):
+    """Documents that satisfy a filter are wanted here."""
+
+    filter: Filter
+
+
+class Unsubscribe(NamedTuple):
+    """They are wanted no more."""
+
+    filter: Filter
+
+
+class Publish(NamedTuple):
+    """A document, or one of its paths as a document of its own, numbered from 0."""
+
+    document: str
+    body: bytes
+    path: int | None = None
+
+
+class ClientSubscribe(NamedTuple):
+    """A client subscribes; a known id gets the new filter."""
+
+    id: str
+    filter: Filter
+
+
+class ClientUnsubscribe(NamedTuple):
+    """A client gives up a subscription."""
+
+    id: str
+
+
+class ClientAdvertise(NamedTuple):
+    """A client will publish such documents; a known id gets the new paths."""
+
+    id: str
+    advertised: Advertised
+
+
+class ClientUnadvertise(NamedTuple):
+    """A client will publish them no more."""
+
+    id: str
+
+
+class ClientPublish(NamedTuple):
+    """A client publishes a document under an id of its own."""
+
+    id: str
+    body: bytes
+
+
+class ClientLeave(NamedTuple):
+    """A client gives up everything."""
+
+
+BrokerMessage: TypeAlias = Hello | Reset | Advertise | Unadvertise | Subscribe | Unsubscribe | Publish
+ClientMessage: TypeAlias = (
+    ClientSubscribe | ClientUnsubscribe | ClientAdvertise | ClientUnadvertise | ClientPublish | ClientLeave
+)
+Message: TypeAlias = BrokerMessage | ClientMessage
+
+
+class Delivery(NamedTuple):
+    """A document for a client, with those of its subscriptions that it satisfies."""
+
+    client: str
+    document: str
+    ids: tuple[str, ...]
+    body: bytes
+
+
+class Quarantined(NamedTuple):
+    """A message that was refused, who sent it, and why."""
+
+    sender: str
+    reason: str
+    data: bytes

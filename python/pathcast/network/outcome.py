@@ -1,0 +1,96 @@
+"""What a broker wants done after a step, and what it has counted."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+from pathcast.network.message import BrokerMessage, Delivery, Quarantined
+from pathcast.network.state import Record, Store
+
+
+@dataclass(slots=True)
+class Outcome:
+    """To be done as one: keep the records, send, deliver and set aside, and only then forget the message.
+
+    A transport that does all or nothing of it, with the message that caused it, loses nothing and repeats
+    nothing. Messages to one neighbour keep their order.
+    """
+
+    messages: list[tuple[str, BrokerMessage]] = field(default_factory=list)
+    """By neighbour."""
+    deliveries: list[Delivery] = field(default_factory=list)
+    quarantined: list[Quarantined] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What a log should say; printable."""
+
+
+@dataclass(slots=True)
+class Counters:
+    """What has happened at a broker since it was made."""
+
+    received: dict[str, int] = field(default_factory=dict)
+    """Messages by kind."""
+    sent: dict[str, int] = field(default_factory=dict)
+    documents: int = 0
+    delivered: int = 0
+    duplicates: int = 0
+    violations: int = 0
+    """Documents that are not what their publisher advertised."""
+    unmatched: int = 0
+    """Documents that came from a neighbour and were wanted by nobody: what imperfect mergers cost."""
+    quarantined: int = 0
+    ignored: int = 0
+    """Messages of an epoch that is over."""
+
+
+class Seen:
+    """Ids of documents, the latest of them, with a mark of their content.
+
+    >>> seen = Seen(2, Store(False))
+    >>> [seen.first(id, "1") for id in "aabca"]
+    [True, False, True, True, True]
+    """
+
+    def __init__(self, most: int, store: Store) -> None:
+        self.most = most
+        self.store = store
+        self.marks: OrderedDict[str, str] = OrderedDict()
+
+    def mark(self, id: str) -> str | None:
+        """The mark that an id was seen with."""
+        return self.marks.get(id)
+
+    def first(self, id: str, mark: str) -> bool:
+        """Whether an id is new; now it is not."""
+        if id in self.marks:
+            return False
+        self.marks[id] = mark
+        self.store.put(("doc", id), {"mark": mark})
+        while len(self.marks) > self.most:
+            gone, _ = self.marks.popitem(last=False)
+            self.store.drop(("doc", gone))
+        return True
+
+
+class Bucket:
+    """How many messages a sender may still send; it fills with the time that is passed in.
+
+    >>> bucket = Bucket(rate=1.0, burst=2)
+    >>> [bucket.takes(0.0), bucket.takes(0.0), bucket.takes(0.0), bucket.takes(1.5), bucket.takes(0.5)]
+    [True, True, False, True, False]
+    """
+
+    def __init__(self, rate: float, burst: int) -> None:
+        self.rate, self.burst = rate, burst
+        self.left, self.at = float(burst), 0.0
+
+    def takes(self, now: float) -> bool:
+        """Whether one more is allowed. A clock that jumps back gives nothing and takes nothing."""
+        self.left = min(float(self.burst), self.left + max(0.0, now - self.at) * self.rate)
+        self.at = max(self.at, now)
+        if self.left < 1:
+            return False
+        self.left -= 1
+        return True

@@ -1,0 +1,66 @@
+"""What a broker may be told to do differently: the strategies of the paper, and the bounds on strangers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pathcast.limits import Limits
+from pathcast.network.message import Advertised
+from pathcast.network.wire import WireLimits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merging:
+    """Which expressions are replaced by one that covers them."""
+
+    max_degree: float = 0.0
+    """The share of paths that a merger may select and no member does; 0 allows perfect ones only."""
+    rules: tuple[int, ...] = (1,)
+    """1: one name differs. 2: one name and one operator differ. 3: a part in the middle differs."""
+    depth: int = 12
+    """Levels down to which paths are counted."""
+    advertised: Advertised | None = None
+    """Where paths are counted when the neighbour has advertised nothing."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.max_degree <= 1:
+            raise ValueError(f"max_degree is a share between 0 and 1, not {self.max_degree}")
+        if not self.rules or not set(self.rules) <= {1, 2, 3}:
+            raise ValueError(f"rules are some of 1, 2 and 3, not {self.rules}")
+        if self.depth < 1:
+            raise ValueError(f"depth must be at least 1, not {self.depth}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """How a broker works. The defaults are the paper's best strategy without merging."""
+
+    advertisements: bool = True
+    """Send subscriptions only towards publishers whose documents can satisfy them; otherwise everywhere."""
+    covering: bool = True
+    """Do not forward what something else that is forwarded covers."""
+    merging: Merging | None = None
+    """Forward one expression in place of several alike."""
+    unit: Literal["document", "path"] = "document"
+    """What travels: documents, or only those of their paths that somebody needs."""
+    remembered: int = 100_000
+    """Ids of documents that are kept to tell duplicates."""
+    max_filters: int = 2_000_000
+    """Expressions of one neighbour, subscriptions of one client."""
+    max_advertisements: int = 10_000
+    """Advertisements of one neighbour or client."""
+    rate: float | None = None
+    """Messages a second from one sender; more go to the quarantine. None is no bound."""
+    burst: int = 1_000
+    """Messages that a sender may send at once, with a bound on the rate."""
+    durable: bool = True
+    """Whether changes of state are reported as records."""
+    limits: Limits = field(default_factory=Limits)
+    wire: WireLimits = field(default_factory=WireLimits)
+
+    def __post_init__(self) -> None:
+        if self.unit not in ("document", "path"):
+            raise ValueError(f"unit is 'document' or 'path', not {self.unit!r}")
+        if self.merging is not None and not self.covering:
+            raise ValueError("merging needs covering: a merger covers its members")

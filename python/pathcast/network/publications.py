@@ -1,0 +1,299 @@
+"""The publication routing table (PRT): who wants which documents, and what neighbours have been told of it.
+
+Each distinct filter is one entry with everyone who holds it: neighbours, and clients of this broker. One
+`Index` of all entries says where a document goes. For each neighbour a covering forest holds the entries
+that somebody *else* wants and that documents from there can satisfy; its roots are what the neighbour is
+told.
+
+Invariant after `settled`: the neighbour has been told exactly the roots. New expressions are told before
+old ones are taken back, so that at no moment a document is lost that was wanted before and after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from pathcast import _core
+from pathcast.index import Index
+from pathcast.network.groups import Groups
+from pathcast.network.message import Filter, Subscribe, Unsubscribe
+from pathcast.network.policy import Policy
+from pathcast.network.state import Store
+
+Told = Subscribe | Unsubscribe
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """One distinct filter."""
+
+    filter: Filter
+    handle: int
+    linear: bool
+    neighbours: set[str] = field(default_factory=set)
+    clients: dict[str, dict[str, None]] = field(default_factory=dict)
+    """By client: the ids of its subscriptions."""
+    merging: set[int] = field(default_factory=set)
+    """The forests in which it stands for its members, wanted or not."""
+
+    @property
+    def is_held(self) -> bool:
+        """Whether anybody wants it."""
+        return bool(self.neighbours or self.clients)
+
+    def wanted_besides(self, neighbour: str) -> bool:
+        """Whether anybody but a neighbour wants it."""
+        return bool(self.clients) or len(self.neighbours) > (neighbour in self.neighbours)
+
+
+@dataclass(slots=True, eq=False)
+class Side:
+    """A neighbour as the table sees it."""
+
+    name: str
+    forest: int
+    advertised: set[int] = field(default_factory=set)
+    """Numbers of what documents from there are like."""
+    placed: set[int] = field(default_factory=set)
+    """Handles in the forest."""
+    told: dict[Filter, None] = field(default_factory=dict)
+    """What the neighbour knows."""
+    touched: set[int] = field(default_factory=set)
+    """Handles that may have become roots, or no longer are."""
+    groups: Groups | None = None
+
+
+class Publications:
+    """The table of one broker."""
+
+    def __init__(self, policy: Policy, cover: _core.Cover, store: Store) -> None:
+        self.policy = policy
+        self.cover = cover
+        self.store = store
+        self.index = Index(limits=policy.limits)
+        self.entries: dict[Filter, Entry] = {}
+        self.by_handle: dict[int, Entry] = {}
+        self.sides: dict[str, Side] = {}
+        self.doubtful: list[Entry] = []
+        """Entries that may be forgotten once neighbours have been told."""
+        self.fallback: list[int] = []
+        """Numbers of what mergers are measured with where nothing is advertised."""
+        self._free: list[int] = []
+        self._next_handle = 0
+        self._next_forest = 0
+
+    # -- who wants what ------------------------------------------------------------------------------------
+
+    def entry(self, filter: Filter) -> Entry:
+        """The entry of a filter, made now if it is new; raises `XPathError` for one outside the language."""
+        entry = self.entries.get(filter)
+        if entry is None:
+            handle = self._free.pop() if self._free else self._next_handle
+            linear = self.cover.register(handle, filter.xpath, filter.ordered, dict(filter.namespaces))
+            if handle == self._next_handle:
+                self._next_handle += 1
+            entry = self.entries[filter] = self.by_handle[handle] = Entry(filter, handle, linear)
+        return entry
+
+    def hold_for_neighbour(self, filter: Filter, neighbour: str) -> bool:
+        """A neighbour wants it; whether that is new."""
+        entry = self.entry(filter)
+        if neighbour in entry.neighbours:
+            return False
+        self._index(entry)
+        entry.neighbours.add(neighbour)
+        self.store.put(("sub", neighbour, *filter), {})
+        self._place(entry)
+        return True
+
+    def hold_for_client(self, filter: Filter, client: str, id: str) -> None:
+        """A client wants it."""
+        entry = self.entry(filter)
+        self._index(entry)
+        entry.clients.setdefault(client, {})[id] = None
+        self._place(entry)
+
+    def _index(self, entry: Entry) -> None:
+        if not entry.is_held:
+            filter = entry.filter
+            namespaces = dict(filter.namespaces) or None
+            self.index.add(entry.handle, filter.xpath, ordered=filter.ordered, namespaces=namespaces)
+
+    def release_neighbour(self, filter: Filter, neighbour: str) -> bool:
+        """A neighbour wants it no more; whether it did."""
+        entry = self.entries.get(filter)
+        if entry is None or neighbour not in entry.neighbours:
+            return False
+        entry.neighbours.discard(neighbour)
+        self.store.drop(("sub", neighbour, *filter))
+        self._released(entry)
+        return True
+
+    def release_client(self, filter: Filter, client: str, id: str) -> None:
+        """A client wants it no more."""
+        entry = self.entries[filter]
+        ids = entry.clients[client]
+        del ids[id]
+        if not ids:
+            del entry.clients[client]
+        self._released(entry)
+
+    def _released(self, entry: Entry) -> None:
+        if not entry.is_held:
+            self.index.remove(entry.handle)
+            self.doubtful.append(entry)
+        self._place(entry)
+
+    # -- forests -------------------------------------------------------------------------------------------
+
+    def open_side(self, name: str, advertised: Iterable[int], told: Iterable[Filter] = ()) -> Side:
+        """Begin to tell a neighbour what is wanted."""
+        side = self.sides[name] = Side(name, self._next_forest, set(advertised))
+        self._next_forest += 2
+        side.told = dict.fromkeys(told)
+        if self.policy.merging is not None:
+            side.groups = Groups(self, side, self.policy.merging)
+        self._fill(side)
+        return side
+
+    def close_side(self, name: str) -> None:
+        """Tell a neighbour nothing more, and forget what it was told."""
+        side = self.sides.pop(name, None)
+        if side is None:
+            return
+        self.cover.clear(side.forest)
+        self.cover.clear(side.forest + 1)
+        if side.groups is not None:
+            side.groups.abandon()
+        for filter in side.told:
+            self.store.drop(("told", name, *filter))
+
+    def readvertised(self, name: str, advertised: Iterable[int]) -> None:
+        """Documents from a neighbour are different now."""
+        side = self.sides[name]
+        side.advertised = set(advertised)
+        if self.policy.advertisements:
+            self._fill(side)
+
+    def _fill(self, side: Side) -> None:
+        """Place every entry anew."""
+        wanted = [entry.handle for entry in self.entries.values() if entry.wanted_besides(side.name)]
+        if self.policy.advertisements:
+            fitting = set(self.cover.overlapping(sorted(side.advertised), wanted))
+        else:
+            fitting = set(wanted)
+        for handle in wanted:
+            if handle in fitting:
+                self._insert(side, handle)
+        for handle in sorted(side.placed - fitting):
+            if side.forest not in self.by_handle[handle].merging:
+                self.remove(side, handle)
+
+    def _place(self, entry: Entry) -> None:
+        for side in self.sides.values():
+            placed = entry.handle in side.placed
+            wanted = entry.wanted_besides(side.name)
+            if wanted and not placed:
+                if not self.policy.advertisements or self.cover.overlapping(
+                    list(side.advertised), [entry.handle]
+                ):
+                    self._insert(side, entry.handle)
+            elif placed and not wanted and side.forest not in entry.merging:
+                self.remove(side, entry.handle)
+
+    def _insert(self, side: Side, handle: int) -> None:
+        if handle not in side.placed:
+            self.insert(side, handle)
+
+    def insert(self, side: Side, handle: int) -> None:
+        """Put an entry into a forest."""
+        side.placed.add(handle)
+        side.touched.add(handle)
+        if self.policy.covering:
+            _, hidden = self.cover.insert(self._forest(side, handle), handle)
+            side.touched.update(hidden)
+
+    def remove(self, side: Side, handle: int) -> None:
+        """Take an entry out of a forest."""
+        side.placed.discard(handle)
+        side.touched.add(handle)
+        if self.policy.covering:
+            _, surfaced, hidden = self.cover.remove(self._forest(side, handle), handle)
+            side.touched.update(surfaced, hidden)
+        if side.groups is not None:
+            side.groups.left(handle)
+
+    def is_root(self, side: Side, handle: int) -> bool:
+        """Whether a neighbour is to be told of an entry."""
+        if not self.policy.covering:
+            return handle in side.placed
+        return self.cover.is_root(self._forest(side, handle), handle)
+
+    def _forest(self, side: Side, handle: int) -> int:
+        """With paths as the unit, what needs whole documents must not hide behind what paths answer."""
+        apart = self.policy.unit == "path" and not self.by_handle[handle].linear
+        return side.forest + apart
+
+    # -- telling neighbours --------------------------------------------------------------------------------
+
+    def settled(self) -> list[tuple[str, Told]]:
+        """What neighbours must be told now, new before old; entries that nobody needs are forgotten."""
+        told: list[tuple[str, Told]] = []
+        for side in self.sides.values():
+            if side.touched:
+                if side.groups is not None:
+                    side.groups.settle()
+                self._tell(side, sorted(side.touched), told)
+                side.touched.clear()
+        for entry in self.doubtful:
+            self._forget(entry)
+        self.doubtful.clear()
+        return told
+
+    def _tell(self, side: Side, touched: list[int], told: list[tuple[str, Told]]) -> None:
+        gone: list[Filter] = []
+        for handle in touched:
+            filter = self.by_handle[handle].filter
+            if self.is_root(side, handle):
+                if filter not in side.told:
+                    side.told[filter] = None
+                    self.store.put(("told", side.name, *filter), {})
+                    told.append((side.name, Subscribe(filter)))
+            elif filter in side.told:
+                gone.append(filter)
+        self._take_back(side, gone, told)
+
+    def _take_back(self, side: Side, gone: Iterable[Filter], told: list[tuple[str, Told]]) -> None:
+        for filter in gone:
+            del side.told[filter]
+            self.store.drop(("told", side.name, *filter))
+            told.append((side.name, Unsubscribe(filter)))
+
+    def _forget(self, entry: Entry) -> None:
+        if entry.is_held or entry.merging or self.entries.get(entry.filter) is not entry:
+            return
+        del self.entries[entry.filter]
+        del self.by_handle[entry.handle]
+        self.cover.release(entry.handle)
+        self._free.append(entry.handle)
+
+    def reconciled(self, side: Side) -> list[tuple[str, Told]]:
+        """What to tell a neighbour that was told other things before a restart."""
+        if side.groups is not None:
+            side.groups.settle()
+        told: list[tuple[str, Told]] = []
+        handles = sorted(
+            side.placed | {self.entries[each].handle for each in side.told if each in self.entries}
+        )
+        self._tell(side, handles, told)
+        self._take_back(side, [filter for filter in side.told if filter not in self.entries], told)
+        side.touched.clear()
+        return told
+
+    # -- routing -------------------------------------------------------------------------------------------
+
+    def matching(self, document: bytes) -> list[Entry]:
+        """The entries that a document satisfies; raises `DocumentError` for one that cannot be read."""
+        by_handle = self.by_handle
+        return [by_handle[handle] for handle in self.index.match(document)]  # type: ignore[index]

@@ -1,0 +1,185 @@
+"""A broker as records, and a broker from records.
+
+What the tables hold is rebuilt by doing again what the records say. What neighbours have been told is a
+record of its own, because the same subscriptions may be covered or merged differently when they come in
+another order: where the rebuilt tables want something else, the neighbours are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pathcast.network.broker import Broker, Client
+from pathcast.network.message import Advertised, Filter
+from pathcast.network.outcome import Outcome
+from pathcast.network.policy import Policy
+from pathcast.network.state import VERSION, Key, Record, StateError, Store, read_records
+from pathcast.network.tree import Link, best_path
+from pathcast.network.wire import advertised_fields, filter_fields
+
+
+def snapshot(broker: Broker) -> list[Record]:
+    """The whole state of a broker."""
+    store = Store(True)
+    store.put(("broker",), {"version": VERSION, "name": broker.name})
+    store.put(("path",), {"path": broker.path})
+    store.put(("advertised",), {"before": broker.advertised_before})
+    for name, epoch in broker.epochs.items():
+        store.put(("epoch", name), {"epoch": epoch})
+    for link in broker.links.values():
+        store.put(("link", link.name), link.values())
+    for name, client in broker.clients.items():
+        for id, (known_as, advertised) in client.advertised.items():
+            store.put(("client-adv", name, id), {"as": known_as, **advertised_fields(advertised)})
+        for id, filter in client.filters.items():
+            store.put(("client-sub", name, id), filter_fields(filter))
+    for publisher in broker.subscriptions.publishers.values():
+        for neighbour in sorted(publisher.neighbours):
+            store.put(("adv", neighbour, publisher.id), advertised_fields(publisher.advertised))
+    for neighbour, ids in broker.subscriptions.told.items():
+        for id in ids:
+            store.put(("told-adv", neighbour, id), {})
+    for entry in broker.publications.entries.values():
+        for neighbour in sorted(entry.neighbours):
+            store.put(("sub", neighbour, *entry.filter), {})
+    for side in broker.publications.sides.values():
+        for filter in side.told:
+            store.put(("told", side.name, *filter), {})
+    for document, mark in broker.seen.marks.items():
+        store.put(("doc", document), {"mark": mark})
+    return store.taken()
+
+
+def restored(
+    name: str, records: Iterable[Record | tuple[bytes, bytes | None]], policy: Policy | None = None
+) -> tuple[Broker, Outcome]:
+    """The broker that records leave behind, and what it wants done at once; `StateError` when they are
+    damaged.
+
+    >>> from pathcast.network.message import ClientSubscribe
+    >>> broker = Broker("b1")
+    >>> _ = broker.handle_client("ann", ClientSubscribe("s1", Filter("//a")), now=0.0)
+    >>> again, outcome = restored("b1", snapshot(broker))
+    >>> again.clients["ann"].filters, outcome.messages
+    ({'s1': Filter(xpath='//a', ordered=False, namespaces=())}, [])
+    """
+    state = read_records(records)
+    kept = state.pop(("broker",), {"version": VERSION, "name": name})
+    if kept.get("version") != VERSION:
+        raise StateError(f"the state has version {kept.get('version')!r}, and {VERSION} is known")
+    if kept.get("name") != name:
+        raise StateError(f"the state is that of {kept.get('name')!r}, not of {name!r}")
+    broker = Broker(name, policy)
+    try:
+        out = _Restoring(broker, state).run()
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        if isinstance(error, StateError):
+            raise
+        raise StateError(f"the state of {name!r} is damaged: {type(error).__name__}: {error}") from error
+    return broker, out
+
+
+class _Restoring:
+    def __init__(self, broker: Broker, state: dict[Key, dict[str, Any]]) -> None:
+        self.broker = broker
+        self.by_kind: dict[str, list[tuple[Key, dict[str, Any]]]] = {}
+        for key, value in state.items():
+            self.by_kind.setdefault(str(key[0]), []).append((key[1:], value))
+        unknown = set(self.by_kind) - _KNOWN
+        if unknown:
+            raise StateError(f"the state has records of the kind {min(unknown)!r}, which is not known")
+
+    def kind(self, name: str) -> list[tuple[Key, dict[str, Any]]]:
+        return self.by_kind.get(name, [])
+
+    def run(self) -> Outcome:
+        broker = self.broker
+        for _, value in self.kind("advertised"):
+            broker.advertised_before = int(value["before"])
+        for (name,), value in self.kind("epoch"):
+            broker.epochs[name] = int(value["epoch"])
+        for (name,), value in self.kind("link"):
+            broker.links[name] = Link.of(name, value)
+        for (document,), value in self.kind("doc"):
+            broker.seen.marks[document] = str(value["mark"])
+        self._advertisements()
+        self._filters()
+        for _, value in self.kind("path"):
+            broker.path = tuple(map(str, value["path"]))
+        if broker.path[0] != broker.name or best_path(broker.name, broker.links) != broker.path:
+            raise StateError(f"the way of {broker.name!r} to the root does not fit its links")
+        out = self._open_sides()
+        broker.store.put(("broker",), {"version": VERSION, "name": broker.name})
+        out.records = broker.store.taken()
+        return out
+
+    def _advertisements(self) -> None:
+        broker = self.broker
+        for (client, id), value in self.kind("client-adv"):
+            advertised = _advertised(value)
+            broker.clients.setdefault(client, Client()).advertised[id] = (str(value["as"]), advertised)
+            broker.subscriptions.hold_local(str(value["as"]), advertised)
+        for (neighbour, id), value in self.kind("adv"):
+            broker.subscriptions.hold_for_neighbour(id, _advertised(value), neighbour)
+        for (neighbour, id), _ in self.kind("told-adv"):
+            broker.subscriptions.told.setdefault(neighbour, {})[id] = None
+
+    def _filters(self) -> None:
+        broker = self.broker
+        for (client, id), value in self.kind("client-sub"):
+            filter = Filter.of(
+                value["xpath"], ordered=bool(value.get("ordered")), namespaces=value.get("namespaces")
+            )
+            broker.clients.setdefault(client, Client()).filters[id] = filter
+            broker.publications.hold_for_client(filter, client, id)
+        for (neighbour, *parts), _ in self.kind("sub"):
+            broker.publications.hold_for_neighbour(_filter(parts), neighbour)
+            broker.links[neighbour].filters += 1
+
+    def _open_sides(self) -> Outcome:
+        broker = self.broker
+        out = Outcome()
+        told: dict[str, list[Filter]] = {}
+        for (neighbour, *parts), _ in self.kind("told"):
+            told.setdefault(neighbour, []).append(_filter(parts))
+        # What was done again to fill the tables is on record already.
+        broker.store.taken()
+        for link in broker.links.values():
+            if not link.is_used:
+                continue
+            side = broker.publications.open_side(
+                link.name, broker.subscriptions.from_neighbour(link.name), told.get(link.name, ())
+            )
+            if broker.policy.advertisements:
+                for advert in broker.subscriptions.settled(link.name):
+                    broker._send(out, link.name, advert)
+            for name, message in broker.publications.reconciled(side):
+                broker._send(out, name, message)
+        return out
+
+
+_KNOWN = frozenset(
+    [
+        "path",
+        "advertised",
+        "epoch",
+        "link",
+        "client-adv",
+        "client-sub",
+        "adv",
+        "told-adv",
+        "sub",
+        "told",
+        "doc",
+    ]
+)
+
+
+def _advertised(value: dict[str, Any]) -> Advertised:
+    return Advertised(tuple(map(str, value["texts"])), tuple(sorted(value.get("namespaces", {}).items())))
+
+
+def _filter(parts: list[Any]) -> Filter:
+    xpath, ordered, namespaces = parts
+    return Filter(str(xpath), bool(ordered), tuple((str(prefix), str(uri)) for prefix, uri in namespaces))

@@ -1,0 +1,302 @@
+"""A random life of a small network, drawn from one number.
+
+Topology, policy, schemas, clients and faults are all drawn from the seed: trees and overlays with cycles,
+the strategies of the paper, merging, whole documents or paths, lost and repeated messages, crashes in the
+middle of a transaction, brokers that join and leave, links that break and heal.
+
+``python -m pathcast.network.simulation.scenario --seeds 2000`` runs many and stops at the first violation;
+a seed that fails fails again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from hashlib import blake2b
+from itertools import pairwise
+from random import Random
+
+from pathcast.generate import documents, subscriptions
+from pathcast.index import matches
+from pathcast.network.advertisement import advertisements, graph_advertisement
+from pathcast.network.message import Advertised, Filter
+from pathcast.network.policy import Merging, Policy
+from pathcast.network.simulation.channel import Wire
+from pathcast.network.simulation.checks import Checks, Counted, ViolationError
+from pathcast.network.simulation.world import World
+from pathcast.schema import Schema
+
+SCHEMAS = (
+    """<!ELEMENT a (b | c)*> <!ELEMENT b (d?, e*)> <!ELEMENT c (b?, d)> <!ELEMENT d EMPTY> <!ELEMENT e
+    (#PCDATA)> <!ATTLIST b x (1|2|3) #IMPLIED> <!ATTLIST d y CDATA #IMPLIED>""",
+    """<!ELEMENT a (b, f?)> <!ELEMENT b (c | g)> <!ELEMENT c (b | d)> <!ELEMENT d EMPTY> <!ELEMENT f (f | d)*>
+    <!ELEMENT g (#PCDATA)> <!ATTLIST c x (1|2|3) #IMPLIED>""",
+    """<!ELEMENT r (p+)> <!ELEMENT p (#PCDATA | q | s)*> <!ELEMENT q (#PCDATA | s | p)*> <!ELEMENT s (t*)>
+    <!ELEMENT t EMPTY> <!ATTLIST t x (1|2|3) #REQUIRED>""",
+)
+STUBBORN = (
+    "not(//d)",
+    "//b or //g",
+    "//b[not(e)]",
+    "//*[@x > 1]",
+    "//*[@x >= 2][@x < 3]",
+    "/*",
+    "//*",
+    "/a/*",
+    "//s[t/@x = 2]",
+    "//b[following-sibling::c]",
+    "//e[. != '']",
+    "/a[b][c]",
+)
+
+
+@dataclass(frozen=True)
+class Material:
+    """What one schema gives to draw from."""
+
+    texts: tuple[Advertised, ...]
+    """The same schema advertised in several ways."""
+    documents: tuple[bytes, ...]
+    filters: tuple[Filter, ...]
+
+
+@cache
+def material(number: int) -> Material:
+    """Documents and subscriptions of one of the schemas."""
+    schema = Schema.from_text(SCHEMAS[number])
+    paths = tuple(advertisements(schema))
+    drawn = subscriptions(
+        schema, 60, max_depth=5, wildcard=0.2, descendant=0.25, branch=0.15, predicates=0, seed=number
+    )
+    valued = subscriptions(schema, 25, max_depth=4, wildcard=0.1, descendant=0.2, predicates=1, seed=number)
+    linear = subscriptions(schema, 60, max_depth=5, wildcard=0.25, descendant=0.2, seed=number + 10)
+    filters = dict.fromkeys((*drawn, *valued, *linear, *STUBBORN))
+    return Material(
+        (Advertised((graph_advertisement(schema),)), Advertised(paths)),
+        tuple(documents(schema, 40, max_levels=6, max_repeats=3, seed=number)),
+        tuple(map(Filter, filters)),
+    )
+
+
+@lru_cache(maxsize=1 << 18)
+def satisfied(filter: Filter, body: bytes) -> bool:
+    """One document, one expression, nothing shared: what flooding would find."""
+    return matches(filter.xpath, body)
+
+
+class Scenario:
+    """The life of one network."""
+
+    def __init__(
+        self, seed: int, *, satisfied: Callable[[Filter, bytes], bool] = satisfied, faults: bool = True
+    ) -> None:
+        self.random = random = Random(seed)
+        self.seed = seed
+        self.faults = faults
+        self.world = World(seed, policy=self._policy())
+        self.wire = Wire(
+            delay=(0.001, random.choice((0.002, 0.05))),
+            loss=random.choice((0.0, 0.1, 0.3)) if faults else 0.0,
+            duplication=random.choice((0.0, 0.2)) if faults else 0.0,
+        )
+        self.checks = Checks(self.world, satisfied)
+        self.kinds = random.sample(range(len(SCHEMAS)), random.choice((1, 1, 2)))
+        self.number = 0
+        self.digest = blake2b(digest_size=8)
+        self.world.trace = lambda line: self.digest.update(line.encode())
+
+    def _policy(self) -> Policy:
+        random = self.random
+        covering = random.random() < 0.85
+        merging = None
+        if covering and random.random() < 0.5:
+            rules = random.choice(((1,), (1, 2), (1, 2, 3)))
+            fallback = material(0).texts[0] if random.random() < 0.5 else None
+            merging = Merging(max_degree=random.choice((0.0, 0.3, 0.9)), rules=rules, advertised=fallback)
+        return Policy(
+            advertisements=random.random() < 0.8,
+            covering=covering,
+            merging=merging,
+            unit="path" if random.random() < 0.25 else "document",
+        )
+
+    def run(self) -> Counted:
+        """From the first broker until everybody has left; raises `ViolationError`."""
+        world, checks, random = self.world, self.checks, self.random
+        for _ in range(random.randint(1, 6)):
+            self._join()
+        if random.random() < 0.4:
+            for _ in range(random.randint(1, 3)):
+                self._link()
+        checks.rest()
+        for _ in range(random.randint(1, 3)):
+            self._advertise()
+        for _ in range(random.randint(1, 8)):
+            self._subscribe()
+        checks.rest()
+        world.crash_odds = random.choice((0.0, 0.0, 0.01, 0.05)) if self.faults else 0.0
+        for _ in range(random.randint(2, 5)):
+            for _ in range(random.randint(1, 12)):
+                self._act()
+                if random.random() < 0.5:
+                    world.run(world.now + random.uniform(0.0, 0.05))
+            self._calm(checks.rest)
+        self._calm(checks.everybody_leaves)
+        return checks.counted
+
+    def _calm(self, finish: Callable[[], None]) -> None:
+        """Crashes go on while things settle, only not for ever."""
+        self.world.run(self.world.now + 2.0)
+        odds, self.world.crash_odds = self.world.crash_odds, 0.0
+        finish()
+        self.world.crash_odds = odds
+
+    def _act(self) -> None:
+        random = self.random
+        actions: list[tuple[float, Callable[[], None]]] = [
+            (5, self._subscribe),
+            (3, self._unsubscribe),
+            (6, self._publish),
+            (0.7, self._advertise),
+            (0.5, self._unadvertise),
+        ]
+        if self.faults:
+            actions += [(0.7, self._crash), (0.3, self._join), (0.2, self._leave), (0.3, self._break)]
+            actions += [(0.3, self._link)]
+        weights, choices = zip(*actions, strict=True)
+        random.choices(choices, weights)[0]()
+
+    def _fresh(self, kind: str) -> str:
+        self.number += 1
+        return f"{kind}{self.number}"
+
+    def _broker(self) -> str:
+        return self.random.choice(sorted(self.world.nodes))
+
+    def _material(self) -> Material:
+        return material(self.random.choice(self.kinds))
+
+    def _join(self) -> None:
+        names = sorted(self.world.nodes)
+        if len(names) >= 8:
+            return
+        self.checks.disturb()
+        name = f"b{self.random.randrange(1000)}-{self._fresh('')}"
+        self.world.add_broker(name)
+        if names:
+            self.world.connect(name, self.random.choice(names), self.wire)
+
+    def _leave(self) -> None:
+        names = sorted(self.world.nodes)
+        if len(names) <= 1:
+            return
+        name = self.random.choice(names)
+        checks = self.checks
+        for place in [place for place in checks.subscribed if place[0] == name]:
+            checks.unsubscribe(*place)
+        for place in [place for place in checks.advertised if place[0] == name]:
+            checks.unadvertise(*place)
+        checks.disturb()
+        neighbours = sorted(self.world.nodes[name].links)
+        if self.world.nodes[name].pending:
+            return
+        self.world.remove_broker(name)
+        # Whoever loses its way finds another, most of the time.
+        for one, other in pairwise(neighbours):
+            if other not in self.world.nodes[one].links and self.random.random() < 0.8:
+                self.world.connect(one, other, self.wire)
+
+    def _link(self) -> None:
+        names = sorted(self.world.nodes)
+        if len(names) < 2:
+            return
+        one, other = self.random.sample(names, 2)
+        if other not in self.world.nodes[one].links:
+            self.checks.disturb()
+            self.world.connect(one, other, self.wire)
+
+    def _break(self) -> None:
+        """A link breaks; it heals at once, later, or never."""
+        links = sorted({tuple(sorted(pair)) for pair in self.world.channels})
+        if not links:
+            return
+        one, other = self.random.choice(links)
+        self.checks.disturb()
+        self.world.disconnect(one, other)
+        if self.random.random() < 0.7:
+            self.world.connect(one, other, self.wire)
+
+    def _crash(self) -> None:
+        self.world.crash(self._broker())
+
+    def _subscribe(self) -> None:
+        filter = self.random.choice(self._material().filters)
+        held = list(self.checks.subscribed)
+        if held and self.random.random() < 0.15:
+            broker, client, id = self.random.choice(held)
+        else:
+            broker, client, id = self._broker(), f"c{self.random.randrange(3)}", self._fresh("s")
+        self.checks.subscribe(broker, client, id, filter)
+
+    def _unsubscribe(self) -> None:
+        if self.checks.subscribed:
+            self.checks.unsubscribe(*self.random.choice(list(self.checks.subscribed)))
+
+    def _advertise(self) -> None:
+        kind = self.random.choice(self.kinds)
+        broker = self._broker()
+        advertised = self.random.choice(material(kind).texts)
+        self.checks.advertise(broker, f"p{self.random.randrange(2)}", f"k{kind}", advertised)
+
+    def _unadvertise(self) -> None:
+        if self.checks.advertised:
+            self.checks.unadvertise(*self.random.choice(list(self.checks.advertised)))
+
+    def _publish(self) -> None:
+        random = self.random
+        if self.checks.advertised and random.random() < 0.95:
+            broker, client, id = random.choice(list(self.checks.advertised))
+            body = random.choice(material(int(id[1:])).documents)
+            self.checks.publish(broker, client, self._fresh("d"), body, id)
+        else:
+            # Nobody has said that it would come: it is delivered where it arrives.
+            body = random.choice(self._material().documents)
+            self.checks.publish(self._broker(), "stranger", self._fresh("d"), body, None)
+
+
+def run(seed: int, **options: object) -> tuple[Counted, str]:
+    """The life that a seed stands for: what was counted, and a digest of every message in it."""
+    scenario = Scenario(seed, **options)  # type: ignore[arg-type]
+    try:
+        counted = scenario.run()
+    except Exception as error:
+        raise ViolationError(f"seed {seed}: {error}") from error
+    return counted, scenario.digest.hexdigest()
+
+
+def main() -> None:
+    """Run many seeds."""
+    parser = argparse.ArgumentParser(description="Random lives of small networks with faults.")
+    parser.add_argument("--seeds", type=int, default=2_000)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--twice", action="store_true", help="run each seed again and compare every message")
+    options = parser.parse_args()
+    start = time.process_time()
+    total = Counted()
+    for seed in range(options.first, options.first + options.seeds):
+        counted, digest = run(seed)
+        if options.twice and run(seed)[1] != digest:
+            sys.exit(f"seed {seed}: a second run differs")
+        for name in ("published", "delivered", "owed", "checked", "rests"):
+            setattr(total, name, getattr(total, name) + getattr(counted, name))
+    print(f"{options.seeds:,} seeds from {options.first}, {time.process_time() - start:.0f} s, no violation")
+    print(f"{total.published:,} documents, {total.owed:,} deliveries owed, {total.delivered:,} made")
+    print(f"{total.rests:,} times at rest, {total.checked:,} states compared")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,281 @@
+"""Messages as bytes: one line of JSON, then the document if there is one.
+
+The line names the version and the kind; every field is checked for its type and its size, unknown kinds and
+fields are refused. Nothing in a message can make a reader run code or use more memory than the message has
+bytes.
+
+>>> from pathcast.network.message import Subscribe
+>>> encode(Subscribe(Filter("/a/b")))
+b'{"v":1,"kind":"subscribe","filter":{"xpath":"/a/b"}}\\n'
+>>> decode(encode(Publish("b1/c/7", b"<a/>")))
+Publish(document='b1/c/7', body=b'<a/>', path=None)
+>>> decode(b'{"v":1,"kind":"subscribe"}\\n')
+Traceback (most recent call last):
+pathcast.network.wire.WireError: a message of kind 'subscribe' has no 'filter'
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pathcast.errors import PathcastError
+from pathcast.network import message as m
+from pathcast.network.message import Advertised, Delivery, Filter, Message, Publish
+
+VERSION = 1
+
+__all__ = ["WireError", "WireLimits", "decode", "decode_delivery", "encode", "encode_delivery"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WireLimits:
+    """How large messages may be."""
+
+    header_bytes: int = 8 << 20
+    """The line of JSON; an advertisement may have 4 MiB."""
+    body_bytes: int = 64 << 20
+    """The document."""
+    text: int = 1 << 10
+    """Characters of an id or the name of a broker."""
+    xpath: int = 16 << 10
+    """Bytes of an expression."""
+    names: int = 1 << 10
+    """Brokers on a path, prefixes of a filter, texts of an advertisement are at most 64 times as many."""
+
+
+class WireError(PathcastError, ValueError):
+    """Bytes that are no message, and why."""
+
+
+def encode(message: Message) -> bytes:
+    """A message as bytes."""
+    kind, fields, body = _KINDS[type(message)].write(message)
+    header = {"v": VERSION, "kind": kind, **fields}
+    return json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" + body
+
+
+def decode(data: bytes, limits: WireLimits | None = None) -> Message:
+    """The message that bytes are; `WireError` says why they are none."""
+    limits = limits or WireLimits()
+    header, body = _header(data, limits)
+    name = header.pop("kind", None)
+    kind = _BY_NAME.get(name) if isinstance(name, str) else None
+    if kind is None:
+        raise WireError(f"there is no message of kind {_shown(name)}")
+    if body and not kind.has_body:
+        raise WireError(f"a message of kind {name!r} has no body")
+    fields = _Fields(header, str(name), limits)
+    made = kind.read(fields, body)
+    fields.finish()
+    return made
+
+
+def encode_delivery(delivery: Delivery) -> bytes:
+    """What a client gets, as bytes: who, which document, by which subscriptions, and the document."""
+    header = {"v": VERSION, "client": delivery.client, "document": delivery.document, "ids": delivery.ids}
+    return json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" + delivery.body
+
+
+def decode_delivery(data: bytes, limits: WireLimits | None = None) -> Delivery:
+    """What `encode_delivery` wrote."""
+    limits = limits or WireLimits()
+    header, body = _header(data, limits)
+    fields = _Fields(header, "delivery", limits)
+    ids = fields.take("ids", list)
+    if not all(isinstance(id, str) for id in ids):
+        raise WireError("the ids of a delivery are texts")
+    made = Delivery(fields.text("client"), fields.text("document"), tuple(ids), body)
+    fields.finish()
+    return made
+
+
+def _header(data: bytes, limits: WireLimits) -> tuple[dict[str, Any], bytes]:
+    if len(data) > limits.header_bytes + 1 + limits.body_bytes:
+        raise WireError(f"the message has {len(data):,} bytes, too many")
+    end = data.find(b"\n", 0, limits.header_bytes + 1)
+    if end < 0:
+        raise WireError("the message has no header line, or one that is too long")
+    try:
+        header = json.loads(data[:end].decode("utf-8"), object_pairs_hook=_unique)
+    except (ValueError, RecursionError) as error:
+        raise WireError(f"the header is no JSON: {error}") from None
+    if not isinstance(header, dict):
+        raise WireError("the header is no JSON object")
+    version = header.pop("v", None)
+    if version != VERSION or isinstance(version, bool):
+        raise WireError(f"the message has version {_shown(version)}, and {VERSION} is known")
+    body = data[end + 1 :]
+    if len(body) > limits.body_bytes:
+        raise WireError(f"the document has {len(body):,} bytes, and the limit is {limits.body_bytes:,}")
+    return header, body
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name is given twice")
+    return found
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+Field = TypeVar("Field")
+
+
+class _Fields:
+    """The fields of one header, each of which must be taken once."""
+
+    def __init__(self, fields: dict[str, Any], kind: str, limits: WireLimits) -> None:
+        self.fields, self.kind, self.limits = fields, kind, limits
+
+    def take(self, name: str, type: type[Field]) -> Field:
+        if name not in self.fields:
+            raise WireError(f"a message of kind {self.kind!r} has no {name!r}")
+        value = self.fields.pop(name)
+        if not isinstance(value, type) or (isinstance(value, bool) and type is not bool):
+            raise WireError(f"{name!r} is {_shown(value)}, which is no {type.__name__}")
+        return value
+
+    def text(self, name: str, longest: int | None = None) -> str:
+        text = self.take(name, str)
+        longest = self.limits.text if longest is None else longest
+        if not text or len(text) > longest or "\ud800" <= max(text) <= "\udfff":
+            raise WireError(f"{name!r} is empty, too long or no text")
+        return text
+
+    def number(self, name: str) -> int:
+        number = self.take(name, int)
+        if not 0 <= number < 1 << 53:
+            raise WireError(f"{name!r} is {_shown(number)}, out of range")
+        return number
+
+    def texts(self, name: str, most: int, longest: int) -> tuple[str, ...]:
+        texts = self.take(name, list)
+        if len(texts) > most or not all(isinstance(text, str) and 0 < len(text) <= longest for text in texts):
+            raise WireError(f"{name!r} has too many texts, or one that is empty or too long")
+        return tuple(texts)
+
+    def namespaces(self) -> tuple[tuple[str, str], ...]:
+        if "namespaces" not in self.fields:
+            return ()
+        pairs = self.take("namespaces", dict)
+        if len(pairs) > self.limits.names or not all(
+            isinstance(uri, str) and len(prefix) + len(uri) <= 4 * self.limits.text
+            for prefix, uri in pairs.items()
+        ):
+            raise WireError("'namespaces' has too many prefixes, or a URI that is too long or no text")
+        return tuple(sorted(pairs.items()))
+
+    def inner(self, name: str) -> _Fields:
+        return _Fields(self.take(name, dict), f"{self.kind}.{name}", self.limits)
+
+    def finish(self) -> None:
+        if self.fields:
+            raise WireError(f"a message of kind {self.kind!r} has no {_shown(min(self.fields))}")
+
+
+def filter_fields(filter: Filter) -> dict[str, Any]:
+    """A filter as JSON; what is usual is left out."""
+    fields: dict[str, Any] = {"xpath": filter.xpath}
+    if filter.ordered:
+        fields["ordered"] = True
+    if filter.namespaces:
+        fields["namespaces"] = dict(filter.namespaces)
+    return fields
+
+
+def _read_filter(fields: _Fields) -> Filter:
+    inner = fields.inner("filter")
+    xpath = inner.text("xpath", inner.limits.xpath)
+    ordered = inner.take("ordered", bool) if "ordered" in inner.fields else False
+    made = Filter(xpath, ordered, inner.namespaces())
+    inner.finish()
+    return made
+
+
+def advertised_fields(advertised: Advertised) -> dict[str, Any]:
+    """The advertised paths as JSON."""
+    fields: dict[str, Any] = {"texts": advertised.texts}
+    if advertised.namespaces:
+        fields["namespaces"] = dict(advertised.namespaces)
+    return fields
+
+
+def _read_advertised(fields: _Fields) -> Advertised:
+    inner = fields.inner("advertised")
+    made = Advertised(inner.texts("texts", 64 * inner.limits.names, 4 << 20), inner.namespaces())
+    inner.finish()
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """How one kind of message is written and read."""
+
+    name: str
+    fields: Callable[[Any], Mapping[str, Any]]
+    read: Callable[[_Fields, bytes], Message]
+    has_body: bool = False
+
+    def write(self, message: Any) -> tuple[str, Mapping[str, Any], bytes]:
+        return self.name, self.fields(message), message.body if self.has_body else b""
+
+
+def _id(message: Any) -> dict[str, Any]:
+    return {"id": message.id}
+
+
+def _id_advertised(message: Any) -> dict[str, Any]:
+    return {"id": message.id, "advertised": advertised_fields(message.advertised)}
+
+
+def _filter(message: Any) -> dict[str, Any]:
+    return {"filter": filter_fields(message.filter)}
+
+
+def _publish(message: Publish) -> dict[str, Any]:
+    path = {} if message.path is None else {"path": message.path}
+    return {"document": message.document, **path}
+
+
+def _read_publish(fields: _Fields, body: bytes) -> Publish:
+    path = fields.number("path") if "path" in fields.fields else None
+    return Publish(fields.text("document", 4 * fields.limits.text), body, path)
+
+
+_KINDS: dict[type[Any], _Kind] = {
+    m.Hello: _Kind(
+        "hello",
+        lambda hello: {"path": hello.path, "epoch": hello.epoch},
+        lambda f, _: m.Hello(f.texts("path", f.limits.names, f.limits.text), f.number("epoch")),
+    ),
+    m.Reset: _Kind("reset", lambda reset: {"epoch": reset.epoch}, lambda f, _: m.Reset(f.number("epoch"))),
+    m.Advertise: _Kind(
+        "advertise", _id_advertised, lambda f, _: m.Advertise(f.text("id", 4096), _read_advertised(f))
+    ),
+    m.Unadvertise: _Kind("unadvertise", _id, lambda f, _: m.Unadvertise(f.text("id", 4096))),
+    m.Subscribe: _Kind("subscribe", _filter, lambda f, _: m.Subscribe(_read_filter(f))),
+    m.Unsubscribe: _Kind("unsubscribe", _filter, lambda f, _: m.Unsubscribe(_read_filter(f))),
+    m.Publish: _Kind("publish", _publish, _read_publish, has_body=True),
+    m.ClientSubscribe: _Kind(
+        "client-subscribe",
+        lambda each: {"id": each.id, "filter": filter_fields(each.filter)},
+        lambda f, _: m.ClientSubscribe(f.text("id"), _read_filter(f)),
+    ),
+    m.ClientUnsubscribe: _Kind("client-unsubscribe", _id, lambda f, _: m.ClientUnsubscribe(f.text("id"))),
+    m.ClientAdvertise: _Kind(
+        "client-advertise", _id_advertised, lambda f, _: m.ClientAdvertise(f.text("id"), _read_advertised(f))
+    ),
+    m.ClientUnadvertise: _Kind("client-unadvertise", _id, lambda f, _: m.ClientUnadvertise(f.text("id"))),
+    m.ClientPublish: _Kind(
+        "client-publish", _id, lambda f, body: m.ClientPublish(f.text("id"), body), has_body=True
+    ),
+    m.ClientLeave: _Kind("client-leave", lambda _: {}, lambda _f, _: m.ClientLeave()),
+}
+_BY_NAME = {kind.name: kind for kind in _KINDS.values()}
