@@ -73,7 +73,7 @@ format: setup ## Format all sources
 	@$(bin)/ruff check --quiet --fix
 	@$(bin)/ruff format --quiet
 
-jars: .jars/kafka/fetched .jars/spark/fetched ## Fetch a Kafka broker and Spark's connector for the tests (needs Maven)
+jars: .jars/kafka/fetched .jars/spark/fetched .jars/postgres/fetched ## Fetch the servers that tests start (needs Maven)
 	@:
 
 .jars/%/fetched: tools/jars/pom.xml

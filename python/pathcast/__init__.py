@@ -10,6 +10,7 @@
 
 from pathcast._core import __version__
 from pathcast.errors import (
+    DatabaseError,
     DocumentError,
     DocumentLimitError,
     IndexFormatError,
@@ -26,6 +27,7 @@ from pathcast.index import Index, MatchBatch, Matches, engines, matches
 from pathcast.limits import Limits
 
 __all__ = [
+    "DatabaseError",
     "DocumentError",
     "DocumentLimitError",
     "ExplainedPath",

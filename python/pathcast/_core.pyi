@@ -2,7 +2,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, SupportsIndex, final, overload
 
-from pathcast.errors import DocumentError
+from pathcast.errors import DocumentError, XPathError
 from pathcast.limits import Limits
 from pathcast.types import ArrowArray, ArrowStream, Document, Id, Subscription
 
@@ -15,18 +15,30 @@ __all__ = [
     "__version__",
     "bare_elements",
     "canonical",
+    "compile",
+    "encode_ids",
     "engines",
     "explain",
     "leaf_paths",
+    "shred",
     "strict_elements",
+    "xtrie_index",
+    "xtrie_view",
 ]
 
 __version__: str
 
-def engines() -> list[str]: ...
+def engines(variants: bool = False) -> list[str]: ...
 def canonical(xpath: str) -> str: ...
 def bare_elements(documents: list[bytes]) -> int: ...
 def strict_elements(documents: list[bytes]) -> int: ...
+def xtrie_index(*, lazy: bool, maximal: bool, single_paths: bool) -> Index: ...
+def xtrie_view(
+    index: Index,
+) -> tuple[
+    list[tuple[int, str, int, int]],
+    list[tuple[int, int, int, int, bool, int, int, str, int]],
+]: ...
 def leaf_paths(document: bytes, limits: Limits) -> list[tuple[list[tuple[str, str]], bytes]]: ...
 def explain(
     xpath: str,
@@ -36,6 +48,24 @@ def explain(
     ignore_namespaces: bool,
     ordered: bool,
 ) -> tuple[bool, list[tuple[str, bool, list[tuple[str, int, list[str]]]]]]: ...
+def compile(
+    subscriptions: Iterable[Subscription] | ArrowStream,
+    limits: Limits,
+    ordered: bool,
+    namespaces: Mapping[str, str] | None,
+    ignore_namespaces: bool,
+    key: tuple[int, int],
+    levels: int,
+    alternatives: int,
+) -> tuple[dict[str, Any], list[tuple[int, Id, XPathError]]]: ...
+def shred(
+    documents: Iterable[Document] | ArrowArray | ArrowStream,
+    limits: Limits,
+    ignore_namespaces: bool,
+    text_bytes: int,
+    most_rows: int,
+) -> tuple[dict[str, Any], list[tuple[int, DocumentError]]]: ...
+def encode_ids(ids: list[Id]) -> list[str]: ...
 
 @final
 class Cover:
@@ -86,6 +116,7 @@ class Index:
         namespaces: Mapping[str, str] | None,
         ignore_namespaces: bool,
         cache_bytes: int,
+        attribute_filters: str,
         schema: Graph | None,
         prune: tuple[int, int, int, bool, bool] | None,
         validate: bool,

@@ -151,6 +151,10 @@ class IndexFormatError(PathcastError, ValueError):
     """A saved index that is damaged, or was written by a newer version."""
 
 
+class DatabaseError(PathcastError):
+    """A database that cannot be reached, was lost, or refuses; nothing was changed by the call."""
+
+
 class SubscriptionErrors(XPathError):  # noqa: N818 - it holds several
     """Several subscriptions given at once, some of them refused; none was added.
 

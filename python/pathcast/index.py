@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from pathcast import _core
 from pathcast._core import Batch as MatchBatch
 from pathcast._core import Matches
-from pathcast.errors import SchemaWarning
+from pathcast.errors import SchemaError, SchemaWarning
 from pathcast.limits import Limits
 from pathcast.types import ArrowArray, ArrowStream, Document, Id, Namespaces, Subscription
 
 if TYPE_CHECKING:
-    from pathcast.schema import Pruning, Schema
+    from pathcast.schema import CompiledSchema, Pruning, Schema
 
 __all__ = ["Index", "MatchBatch", "Matches", "engines", "matches"]
 
@@ -50,8 +50,9 @@ class Index:
         namespaces: Namespaces | None = None,
         ignore_namespaces: bool = False,
         cache_bytes: int = 64 << 20,
-        schema: Schema | None = None,
-        prune: bool | Pruning = False,
+        attribute_filters: Literal["inline", "postponed"] = "inline",
+        schema: Schema | CompiledSchema | None = None,
+        prune: bool | Pruning | None = None,
         validate: bool | None = None,
         impossible: Literal["warn", "error", "ignore"] = "warn",
     ) -> None:
@@ -59,13 +60,15 @@ class Index:
 
         `engine` is one of `engines()`; `ordered` and `namespaces` hold for every subscription that does not
         say otherwise; with `ignore_namespaces` only local names count; `cache_bytes` bounds what the engine
-        keeps from one document to the next, for each thread.
+        keeps from one document to the next, for each thread. `attribute_filters` says when the predicate
+        engines test attributes: with the structure or after it was found. The answer is the same.
 
         With a `schema`, a subscription that no valid document can match is told at once, as a `SchemaWarning`
         or, by choice, as an error. `prune` replaces wildcards and ``//`` by what the schema allows there;
         then a document with an element, attribute, value or text where the schema allows none gets a
         `DocumentError` of kind ``"invalid"``, because it cannot be answered, unless `validate` is false. The
-        order and number of children do not matter to the answer and are not checked.
+        order and number of children do not matter to the answer and are not checked. The engine ``"pma"``
+        needs a schema and prunes by it, unless `prune` is false.
 
         >>> from pathcast.schema import Schema
         >>> schema = Schema.from_text("<!ELEMENT a (b*)> <!ELEMENT b EMPTY>")
@@ -77,6 +80,13 @@ class Index:
         Traceback (most recent call last):
         pathcast.errors.XPathError: ... can never match under this DTD: the root is 'a', not 'b'
         """
+        if prune is None:
+            prune = needs_schema(engine)
+            if prune and schema is None:
+                raise SchemaError(
+                    f"the engine {engine!r} needs a schema to prune wildcards: give schema=, or prune=False "
+                    "to leave paths with wildcards to the shared automaton"
+                )
         if impossible not in {"warn", "error", "ignore"}:
             raise ValueError(f"impossible is 'warn', 'error' or 'ignore', not {impossible!r}")
         if schema is None and (prune or validate):
@@ -95,6 +105,7 @@ class Index:
             namespaces,
             ignore_namespaces,
             cache_bytes,
+            attribute_filters,
             schema.compiled if schema is not None else None,
             prune.values() if prune else None,
             bool(prune) if validate is None else validate,
@@ -218,13 +229,24 @@ class Index:
         return f"<Index of {stats['subscriptions']} subscriptions, engine {stats['engine']}>"
 
 
-def engines() -> tuple[str, ...]:
-    """The names that `Index` takes as `engine`.
+def engines(variants: bool = False) -> tuple[str, ...]:
+    """The names that `Index` takes as `engine`; with `variants` also other ways to run one of them.
 
-    >>> engines()
-    ('auto', 'yfilter', 'lazy-dfa')
+    >>> engines()[0], "yfilter" in engines()
+    ('auto', True)
+    >>> set(engines(variants=True)) - set(engines())
+    {'pma-updating'}
     """
-    return tuple(_core.engines())
+    return tuple(_core.engines(variants))
+
+
+def needs_schema(engine: str) -> bool:
+    """Whether an engine is made for subscriptions that a schema has pruned.
+
+    >>> needs_schema("pma"), needs_schema("yfilter")
+    (True, False)
+    """
+    return engine in ("pma", "pma-updating")
 
 
 def matches(

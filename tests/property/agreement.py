@@ -16,13 +16,18 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from random import Random
+from typing import Literal
 
 import pathcast
 from pathcast import reference
+from tests.engines import ENGINES, index_with
 from tests.property.generate import Batch, Document, Subscription, draw_batch
+
+AttributeFilters = Literal["inline", "postponed"]
 
 DOCUMENTS = 5
 SUBSCRIPTIONS = 40
+CACHE_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -73,16 +78,31 @@ def verdicts(batch: Batch) -> list[list[bool]]:
 
 
 def disagreements(
-    batch: Batch, expected: list[list[bool]], engine: str, seed: str = ""
+    batch: Batch,
+    expected: list[list[bool]],
+    engine: str,
+    seed: str = "",
+    *,
+    attribute_filters: AttributeFilters = "inline",
+    cache_bytes: int = CACHE_BYTES,
 ) -> Iterator[Disagreement]:
     """Every pair of the set that the engine answers otherwise."""
 
     def differs(document: str, subscription: Subscription, said: bool | None, found: str) -> Disagreement:
-        alone = _alone(batch, document, subscription, engine)
+        alone = _alone(document, subscription, empty())
         mode = (batch.default, batch.ignore_namespaces)
         return Disagreement(engine, seed, document, subscription, *mode, said, found, alone)
 
-    index = _index(batch, engine)
+    def empty() -> pathcast.Index:
+        return index_with(
+            engine,
+            namespaces={"": batch.default} if batch.default else None,
+            ignore_namespaces=batch.ignore_namespaces,
+            attribute_filters=attribute_filters,
+            cache_bytes=cache_bytes,
+        )
+
+    index = empty()
     refused = set()
     for number, subscription in enumerate(batch.subscriptions):
         try:
@@ -104,11 +124,6 @@ def disagreements(
                 yield differs(document.text, batch.subscriptions[number], said, str(not said))
 
 
-def _index(batch: Batch, engine: str) -> pathcast.Index:
-    namespaces = {"": batch.default} if batch.default else None
-    return pathcast.Index(engine=engine, namespaces=namespaces, ignore_namespaces=batch.ignore_namespaces)
-
-
 def _add(index: pathcast.Index, number: int, subscription: Subscription) -> None:
     namespaces = subscription.namespaces or None
     index.add(number, subscription.xpath, ordered=subscription.ordered, namespaces=namespaces)
@@ -122,8 +137,7 @@ def _match(index: pathcast.Index, document: Document) -> list[int] | str:
         return f"document refused: {error}"
 
 
-def _alone(batch: Batch, document: str, subscription: Subscription, engine: str) -> str:
-    index = _index(batch, engine)
+def _alone(document: str, subscription: Subscription, index: pathcast.Index) -> str:
     try:
         _add(index, 0, subscription)
         return str(bool(index.match(document.encode())))
@@ -131,7 +145,13 @@ def _alone(batch: Batch, document: str, subscription: Subscription, engine: str)
         return str(error)
 
 
-def run(seed: int, numbers: Sequence[int], engines: Sequence[str]) -> tuple[int, int, list[str]]:
+def run(
+    seed: int,
+    numbers: Sequence[int],
+    engines: Sequence[str],
+    attribute_filters: AttributeFilters = "inline",
+    cache_bytes: int = CACHE_BYTES,
+) -> tuple[int, int, list[str]]:
     """Check sets by number: pairs seen, pairs that match, and what disagreed, as text."""
     pairs = true = 0
     wrong: list[str] = []
@@ -141,7 +161,15 @@ def run(seed: int, numbers: Sequence[int], engines: Sequence[str]) -> tuple[int,
         pairs += sum(map(len, expected))
         true += sum(map(sum, expected))
         for engine in engines:
-            wrong.extend(map(str, disagreements(batch, expected, engine, f"{seed}:{number}")))
+            found = disagreements(
+                batch,
+                expected,
+                engine,
+                f"{seed}:{number}",
+                attribute_filters=attribute_filters,
+                cache_bytes=cache_bytes,
+            )
+            wrong.extend(map(str, found))
     return pairs, true, wrong
 
 
@@ -154,10 +182,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--engine", action="append", help="an engine; may be repeated; all when left out")
+    parser.add_argument("--cache-bytes", type=int, default=CACHE_BYTES, help="what an engine may keep")
+    parser.add_argument("--attribute-filters", choices=("inline", "postponed"), default="inline")
     parser.add_argument("--only", type=int, help="the number of one set to run again")
     parser.add_argument("--stop-after", type=int, default=20, help="stop after so many disagreements")
     options = parser.parse_args(arguments)
-    engines = tuple(options.engine or pathcast.engines())
+    engines = tuple(options.engine or ENGINES)
     sets = range(-(-options.pairs // (DOCUMENTS * SUBSCRIPTIONS)))
     chunks = [list(sets[start : start + 20]) for start in range(0, len(sets), 20)]
     if options.only is not None:
@@ -165,7 +195,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     pairs = true = wrong = 0
     began = shown = time.monotonic()
     with ProcessPoolExecutor(options.processes) as pool:
-        jobs = [pool.submit(run, options.seed, chunk, engines) for chunk in chunks]
+        settings = (options.attribute_filters, options.cache_bytes)
+        jobs = [pool.submit(run, options.seed, chunk, engines, *settings) for chunk in chunks]
         for job in jobs:
             seen, matched, texts = job.result()
             pairs, true, wrong = pairs + seen, true + matched, wrong + len(texts)

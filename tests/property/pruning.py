@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from random import Random
 
 from pathcast.generate import documents, subscriptions
 from pathcast.index import Index
 from pathcast.schema import Pruning, Schema
+from tests.engines import ENGINES
 from tests.suite.test_corpus_schemas import CASES, CORPUS
 
+MADE_FOR_PRUNED = ("auto", "pma", "pma-updating")
 CORPUS_SCHEMAS = ("blast", "xmark", "nitf", "sigmod", "shakespeare")
 
 
@@ -65,22 +67,27 @@ def pruning(random: Random) -> Pruning:
     )
 
 
-def disagreements(schema: Schema, random: Random, count: int, drawn: int) -> tuple[int, int, list[str]]:
-    """Pairs compared, pairs that match, and what disagreed."""
+def disagreements(
+    schema: Schema, random: Random, count: int, drawn: int, engines: Sequence[str]
+) -> tuple[int, int, list[str]]:
+    """Pairs compared with each engine, pairs that match, and what disagreed."""
     xpaths = list(expressions(schema, count, random))
-    plain, pruned = Index(), Index(schema=schema, prune=pruning(random), impossible="ignore")
-    for index in (plain, pruned):
+    bounds = pruning(random)
+    plain = Index()
+    pruned = {name: Index(name, schema=schema, prune=bounds, impossible="ignore") for name in engines}
+    for index in (plain, *pruned.values()):
         index.add_many(list(enumerate(xpaths)))
     compared, matched, wrong = 0, 0, []
     for document in documents(
         schema, drawn, max_levels=random.choice((6, 10)), seed=random.randrange(1 << 30)
     ):
-        expected, found = plain.match(document), pruned.match(document)
+        expected = plain.match(document)
         compared += len(xpaths)
         matched += len(expected)
-        for number in set(expected) ^ set(found):
-            verdict = "lost" if number in expected else "invented"
-            wrong.append(f"{verdict}: {xpaths[int(number)]} on {document[:300]!r}")
+        for name, index in pruned.items():
+            for number in set(expected) ^ set(index.match(document)):
+                verdict = "lost" if number in expected else "invented"
+                wrong.append(f"{name} {verdict}: {xpaths[int(number)]} on {document[:300]!r}")
     return compared, matched, wrong
 
 
@@ -94,19 +101,20 @@ def schemas(random: Random) -> Iterator[Schema]:
             yield random_schema(random)
 
 
-def run(pairs: int, seed: int, quiet: bool = False) -> list[str]:
+def run(pairs: int, seed: int, quiet: bool = False, engines: Sequence[str] = MADE_FOR_PRUNED) -> list[str]:
     """Compares so many pairs; what disagreed."""
     random = Random(seed)
     compared, matched, wrong = 0, 0, []
     for schema in schemas(random):
-        more, held, failures = disagreements(schema, random, 200, 25)
+        more, held, failures = disagreements(schema, random, 200, 25, engines)
         compared, matched = compared + more, matched + held
         wrong += failures
         if compared >= pairs or len(wrong) > 20:
             break
     if not quiet:
         share = matched / compared
-        print(f"seed {seed}: {compared:,} pairs, {share:.1%} match, {len(wrong)} disagreements")
+        told = f"{compared:,} pairs on each of {len(engines)} engines, {share:.1%} match"
+        print(f"seed {seed}: {told}, {len(wrong)} disagreements")
     return wrong
 
 
@@ -115,8 +123,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--engine", action="append", help="an engine; may be repeated; all when left out")
     arguments = parser.parse_args()
-    wrong = run(arguments.pairs, arguments.seed)
+    wrong = run(arguments.pairs, arguments.seed, engines=arguments.engine or ENGINES)
     print("\n".join(wrong[:20]))
     return 1 if wrong else 0
 

@@ -26,6 +26,7 @@ from hypothesis.stateful import (
 
 import pathcast
 from pathcast import reference
+from tests.engines import ENGINES, index_with
 from tests.property.generate import Subscription, draw_document
 from tests.property.strategies import subscriptions
 
@@ -44,11 +45,12 @@ class Lifecycle(RuleBasedStateMachine):
     """An index beside a dict: the dict's order is the order of registration."""
 
     engine = "auto"
+    cache_bytes = 64 << 20
     removed = Bundle("removed")
 
     @initialize()
     def start(self) -> None:
-        self.index = pathcast.Index(engine=self.engine)
+        self.index = index_with(self.engine, cache_bytes=self.cache_bytes)
         self.model: dict[int | str, Subscription] = {}
 
     @rule(id=IDS, subscription=ANY)
@@ -113,7 +115,7 @@ class Lifecycle(RuleBasedStateMachine):
 
     def rebuilt(self) -> pathcast.Index:
         """A fresh index with the same subscriptions."""
-        index = pathcast.Index(engine=self.engine)
+        index = index_with(self.engine)
         for id, subscription in self.model.items():
             index.add(id, subscription.xpath, ordered=subscription.ordered)
         return index
@@ -128,13 +130,17 @@ class Lifecycle(RuleBasedStateMachine):
             assert "never" not in self.index
 
 
-@pytest.mark.parametrize("engine", pathcast.engines())
-def test_any_order_equals_a_fresh_build(engine: str) -> None:
-    machine = type("Lifecycle", (Lifecycle,), {"engine": engine})
+@pytest.mark.parametrize(("cache_bytes", "examples"), [(64 << 20, 30), (100, 15)])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_any_order_equals_a_fresh_build(engine: str, cache_bytes: int, examples: int) -> None:
+    machine = type("Lifecycle", (Lifecycle,), {"engine": engine, "cache_bytes": cache_bytes})
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=30, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=examples,
+            stateful_step_count=30,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
         ),
     )
 

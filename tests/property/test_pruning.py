@@ -103,6 +103,19 @@ def test_a_saved_index_keeps_its_schema(schema: Schema, tmp_path: os.PathLike[st
         loaded.match("<news><title/></news>")
 
 
+@pytest.mark.parametrize("engine", ["pma", "pma-updating"])
+def test_the_engine_for_pruned_subscriptions_needs_a_schema(schema: Schema, engine: str) -> None:
+    with pytest.raises(pathcast.SchemaError, match="needs a schema to prune wildcards"):
+        pathcast.Index(engine)
+    index = pathcast.Index(engine, schema=schema)
+    index.add(1, "/*//p")
+    assert sorted(index.pruned("/*//p")) == ["/news/item/body/note/p", "/news/item/body/p"]
+    assert index.match("<news><item><title/><body><p/></body></item></news>") == [1]
+    unpruned = pathcast.Index(engine, prune=False)
+    unpruned.add(1, "/*//p")
+    assert unpruned.match("<news><p/></news>") == [1]
+
+
 def test_prune_needs_a_schema() -> None:
     with pytest.raises(ValueError, match="need a schema"):
         pathcast.Index(prune=True)

@@ -88,9 +88,14 @@ def cluster(folder: Path) -> None:
     def slowly(batches: Iterator[Any]) -> Iterator[Any]:
         import uuid
 
-        open(os.path.join(started, uuid.uuid4().hex), "w").close()
+        # The folder that an executor runs in is in that of its worker.
+        marker = os.path.join(started, uuid.uuid4().hex)
+        with open(marker + ".part", "w") as file:
+            file.write(os.getcwd())
+        os.rename(marker + ".part", marker)
         time.sleep(0.3)
         yield from batches
+        os.rename(marker, marker + ".done")
 
     documents = spark.read.parquet(str(folder / "in")).repartition(settings["tasks"], "doc_id")
     documents = documents.mapInArrow(slowly, "doc_id bigint, xml binary")

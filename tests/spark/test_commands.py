@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -69,6 +70,29 @@ def test_compile_and_match(tmp_path: Path) -> None:
     done = ran(submit, "--master", "local[2]", script, *words[:-1], tmp_path / "submitted")
     assert done.returncode == 1, done.stderr
     assert pairs(tmp_path / "submitted/matches") == EXPECTED
+
+
+@needs_java
+def test_stream_goes_on_where_it_ended(tmp_path: Path) -> None:
+    done = pathcast("compile", "-s", NEWS / "subscriptions.csv", "-o", tmp_path / "index")
+    assert done.returncode == 0, done.stderr
+    inbox = tmp_path / "inbox"
+    inbox.mkdir()
+    words = ("stream", inbox, "--format", "xml", "-i", tmp_path / "index", "-o", tmp_path / "answers")
+    rest = ("--checkpoint", tmp_path / "state", "--trigger", "available")
+    files = sorted((NEWS / "documents").glob("*.xml"))
+    for some in (files[:2], files[2:]):
+        for file in some:
+            shutil.copy(file, inbox)
+        done = pathcast(*words, *rest)
+        assert done.returncode == 0, done.stderr
+        assert re.search(r"batches *│ 1 ", done.stdout)
+        [line] = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
+        assert line["documents"] == len(some)
+        assert line["index_version"]
+    assert pairs(tmp_path / "answers/matches") == EXPECTED
+    assert pq.read_table(tmp_path / "answers/matches").num_rows == len(EXPECTED)  # none twice
+    assert pq.read_table(tmp_path / "answers/dead")["line"].to_pylist() == [5]
 
 
 @needs_java

@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 
 import pathcast
+from pathcast.schema import Schema
 from pathcast.spark import Compiled, compile_subscriptions, match, remove_unused, update_subscriptions
 from tests.spark.data import SUBSCRIPTIONS, Row, world
 
@@ -167,7 +168,7 @@ def test_workers_that_do_not_see_the_folder_send_their_files(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": 2, "pathcast": "9.0"}, r"format version 2, .* reads up to 1: upgrade Pathcast to 9\.0"),
+        ({"format": 3, "pathcast": "9.0"}, r"format version 3, .* reads up to 2: upgrade Pathcast to 9\.0"),
         ({"id_type": "int"}, "is damaged .*checksum.*compile the subscriptions again"),
         ({"shards": []}, "is damaged"),
     ],
@@ -203,3 +204,35 @@ def test_where_it_cannot_go_is_told(spark: SparkSession) -> None:
         compile_subscriptions(frame, "s3://bucket/index")
     with pytest.raises(ValueError, match="shards must be at least 1"):
         compile_subscriptions(frame, "/nowhere", shards=0)
+
+
+def test_a_schema_prunes_and_its_breakers_are_dead_letters(spark: SparkSession, tmp_path: Path) -> None:
+    schema = Schema.from_text("<!ELEMENT a (b*)> <!ELEMENT b (c*)> <!ELEMENT c EMPTY>")
+    rows = [("deep", "//c"), ("any", "/*/*"), ("never", "/a/c"), ("odd", "/a[not(b)]")]
+    cells = ["<a><b><c/></b></a>", "<a/>", "<a><c/></a>", "<a><b/>"]
+    documents = spark.createDataFrame(list(enumerate(cells)), "doc_id int, xml string")
+    subscriptions = spark.createDataFrame(rows, SIMPLE)
+    index = pathcast.Index(schema=schema, prune=True, impossible="ignore")
+    index.add_many(rows)
+    results = list(index.match_many(cells))
+    assert [isinstance(each, pathcast.DocumentError) for each in results] == [False, False, True, True]
+    for shards in (1, 3):
+        compiled = compile_subscriptions(subscriptions, tmp_path / str(shards), shards=shards, schema=schema)
+        assert compiled.refused == 0
+        for form in (compiled, Compiled.open(tmp_path / str(shards))):
+            matches, dead = match(documents, form)
+            found = sorted((row.doc_id, row.subscription_id) for row in matches.collect())
+            by_pma = match(documents, form, engine="pma")[0].collect()
+            assert found == sorted((row.doc_id, row.subscription_id) for row in by_pma)
+            assert found == [(0, "any"), (0, "deep"), (1, "odd")]
+            assert found == sorted((at, str(id)) for at in (0, 1) for id in index.match(cells[at]))
+            assert sorted((row.doc_id, row.kind) for row in dead.collect()) == [
+                (2, "invalid"),
+                (3, "malformed"),
+            ]
+    strict = compile_subscriptions(subscriptions, tmp_path / "1", schema=schema, impossible="reject")
+    assert [row[0] for row in rejected(strict)] == ["never"]
+    assert "can never match" in rejected(strict)[0][3]
+    assert strict.hash != compile_subscriptions(subscriptions, tmp_path / "1").hash
+    with pytest.raises(ValueError, match="needs a schema"):
+        compile_subscriptions(subscriptions, tmp_path, impossible="reject")

@@ -12,7 +12,7 @@ import shutil
 import time
 import uuid
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -201,17 +201,17 @@ def test_a_worker_killed_in_the_middle_of_a_job(tmp_path: Path) -> None:
         for worker in workers:
             worker.until(lambda log=worker: "Successfully registered" in log.last_lines(), "worker", START)  # type: ignore[misc]
         program = stack.enter_context(driver("cluster", tmp_path))
-        executors = [tmp_path / "work-0", tmp_path / "work-1"]
-        program.until(
-            lambda: len(list((tmp_path / "started").iterdir())) >= 8 and all(map(Path.exists, executors)),
-            "running tasks",
-            START,
-        )
+        program.until(lambda: bool(at_work(tmp_path, 0)) and bool(at_work(tmp_path, 1)), "tasks", START)
         assert len(list((tmp_path / "started").iterdir())) < 40
+        victims = at_work(tmp_path, 0)
+        program.until(lambda: bool(at_work(tmp_path, 0) - victims), "task that has just begun", START)
         workers[0].kill()  # and its executor, which is of the same process group
+        cut = at_work(tmp_path, 0)
+        assert cut, "the worker was killed in the middle of a task"
         program.finish(START)
-        # Tasks ran again, or began late: more than there are. The second job read everything once more.
-        assert len(list((tmp_path / "started").iterdir())) >= 80
+        assert at_work(tmp_path, 0) >= cut, "which never ended"
+        # What was cut off, or done by the lost executor, ran again; the second job read all once more.
+        assert len(list((tmp_path / "started").iterdir())) > 80
     answers = expected(made, 0)
     found = [(row["doc_id"], row["subscription_id"]) for row in rows(tmp_path / "out/matches")]
     assert sorted(found) == sorted((number, each) for number, ids in answers.items() for each in ids or ())
@@ -219,8 +219,20 @@ def test_a_worker_killed_in_the_middle_of_a_job(tmp_path: Path) -> None:
     assert sorted(dead) == [number for number, ids in answers.items() if ids is None]
 
 
+def at_work(folder: Path, worker: int) -> set[str]:
+    """The tasks that began on a worker and have not ended."""
+    place = str(folder / f"work-{worker}")
+    found = set()
+    for marker in (folder / "started").iterdir():
+        if not marker.suffix:
+            with suppress(FileNotFoundError):  # it has ended meanwhile
+                if marker.read_text().startswith(place):
+                    found.add(marker.name)
+    return found
+
+
 @pytest.mark.parametrize("transactional", [True, False])
-def test_kafka_stopped_and_started_in_between(
+def test_kafka_and_the_driver_end_and_start_in_between(
     kafka: KafkaServer, tmp_path: Path, transactional: bool
 ) -> None:
     unavailable(jars.missing_connector())
@@ -239,6 +251,10 @@ def test_kafka_stopped_and_started_in_between(
         kafka.start()
         publish(kafka, topics["in"], parts[1])
         program.until(lambda: len(list(notes.iterdir())) > begun, "batch after the stop", START)
+        program.kill()  # the driver, in the middle of a batch that was just begun
+    with driver("kafka", tmp_path) as program:
+        begun = len(list(notes.iterdir()))
+        program.until(lambda: len(list(notes.iterdir())) > begun, "batch of the next driver", START)
         kafka.kill()
         kafka.start()
         publish(kafka, topics["in"], parts[2])

@@ -12,6 +12,7 @@ pytest.importorskip("pathcast._core")
 
 import pathcast
 from pathcast.types import Document
+from tests.engines import ENGINES, index_with
 from tests.suite.cases import (
     Case,
     RefusedDocument,
@@ -21,7 +22,6 @@ from tests.suite.cases import (
     refused_expressions,
 )
 
-ENGINES = pathcast.engines()
 GROUPS = [tuple(group) for _, group in groupby(cases(), key=lambda case: (case.topic, case.name))]
 
 
@@ -60,9 +60,7 @@ def arrivals(document: bytes) -> Iterator[tuple[str, Document]]:
 def index_of(group: tuple[Case, ...], engine: str) -> pathcast.Index:
     """One index with every expression of a group; the ids are their positions."""
     first = group[0]
-    index = pathcast.Index(
-        engine=engine, namespaces=first.namespaces or None, ignore_namespaces=first.ignore_namespaces
-    )
+    index = index_with(engine, namespaces=first.namespaces or None, ignore_namespaces=first.ignore_namespaces)
     for number, case in enumerate(group):
         index.add(number, case.xpath, ordered=case.ordered)
     return index
@@ -95,7 +93,7 @@ def test_an_expression_alone_gives_the_verdict(engine: str, group: tuple[Case, .
 @pytest.mark.parametrize("engine", ENGINES)
 def test_all_cases_in_one_index(engine: str) -> None:
     """What subscriptions share must not make them answer for one another."""
-    index = pathcast.Index(engine=engine)
+    index = index_with(engine)
     plain = [case for case in cases() if not case.ignore_namespaces and "" not in case.namespaces]
     for number, case in enumerate(plain):
         index.add(number, case.xpath, ordered=case.ordered, namespaces=case.namespaces or None)
@@ -111,7 +109,7 @@ def test_all_cases_in_one_index(engine: str) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("refused", refused_documents(), ids=str)
 def test_a_refused_document_is_an_error_and_leaves_no_trace(engine: str, refused: RefusedDocument) -> None:
-    index = pathcast.Index(engine=engine)
+    index = index_with(engine)
     index.add("any", "//*")
     index.add("none", "not(//*)")
     for arrival, document in arrivals(refused.document):

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use pathcast_core::engine::EngineName;
+use pathcast_core::engine::{AttributeFilters, EngineName};
 use pathcast_core::index::{Document, Id, Index, Namespaces, Settings};
 use pathcast_core::limits::Limits;
 use pathcast_core::reader::DocumentErrorKind;
@@ -69,20 +69,32 @@ fn base64(encoded: &str) -> Vec<u8> {
     bytes
 }
 
-/// Every engine with room for its cache, and those that have one without any.
-const ENGINES: [(EngineName, usize); 5] = [
-    (EngineName::Auto, 64 << 20),
-    (EngineName::YFilter, 64 << 20),
-    (EngineName::LazyDfa, 64 << 20),
-    (EngineName::LazyDfa, 2_000),
-    (EngineName::LazyDfa, 0),
-];
+/// An engine, bytes for its cache, and when it decides filters.
+type Kind = (EngineName, usize, AttributeFilters);
+
+/// Every engine; one that has a budget also with hardly any and with none, one that decides filters also later.
+fn engines() -> impl Iterator<Item = Kind> {
+    use EngineName::{Auto, IndexFilter, LazyDfa, Predicate, PredicatePc, PredicatePcAp, XFilter, XFilterLb};
+    const ROOM: usize = 64 << 20;
+    EngineName::ALL.iter().flat_map(|&engine| {
+        let others: &[(usize, AttributeFilters)] = match engine {
+            Auto | LazyDfa | XFilter | XFilterLb | IndexFilter => {
+                &[(2_000, AttributeFilters::Inline), (0, AttributeFilters::Inline)]
+            }
+            Predicate | PredicatePc | PredicatePcAp => &[(ROOM, AttributeFilters::Postponed)],
+            _ => &[],
+        };
+        let all = [(ROOM, AttributeFilters::Inline)].into_iter().chain(others.iter().copied());
+        all.map(move |(bytes, filters)| (engine, bytes, filters))
+    })
+}
 
 /// An empty index for a case.
-fn empty((engine, cache_bytes): (EngineName, usize), table: &Table) -> Index {
+fn empty((engine, cache_bytes, attribute_filters): Kind, table: &Table) -> Index {
     Index::new(Settings {
         engine,
         cache_bytes,
+        attribute_filters,
         limits: Limits::default(),
         namespaces: namespaces(table),
         ignore_namespaces: flag(table, "ignore_namespaces"),
@@ -114,7 +126,7 @@ fn fill(index: &mut Index, table: &Table, from: i64) -> Vec<(i64, String, bool)>
 
 #[test]
 fn every_engine_gives_every_verdict() {
-    for engine in ENGINES {
+    for engine in engines() {
         for (topic, table) in entries("case") {
             let mut index = empty(engine, &table);
             let added = fill(&mut index, &table, 0);
@@ -143,7 +155,7 @@ fn every_engine_gives_every_verdict() {
 /// What subscriptions share must not make them answer for one another.
 #[test]
 fn all_cases_in_one_index() {
-    for engine in ENGINES {
+    for engine in engines() {
         let mut index = empty(engine, &Table::new());
         let mut cases = Vec::new();
         let mut next = 0;
@@ -171,7 +183,7 @@ fn all_cases_in_one_index() {
 
 #[test]
 fn every_refused_document_is_refused_and_leaves_no_trace() {
-    for engine in ENGINES {
+    for engine in engines() {
         let mut index = empty(engine, &Table::new());
         for (number, xpath) in (0..).zip(["//*", "not(//*)", "//*[. = '']", "/a"]) {
             index.add(Id::Number(number), xpath, false, &Vec::new()).unwrap();
@@ -190,7 +202,7 @@ fn every_refused_document_is_refused_and_leaves_no_trace() {
 
 #[test]
 fn every_refused_expression_is_refused_at_its_column() {
-    for engine in ENGINES {
+    for engine in engines() {
         for (_, table) in entries("expression") {
             let (name, xpath) = (text(&table, "name"), text(&table, "xpath"));
             let mut index = empty(engine, &Table::new());

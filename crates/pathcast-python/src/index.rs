@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::sync::RwLock;
 
-use pathcast_core::engine::EngineName;
+use pathcast_core::engine::{AttributeFilters, EngineName};
 use pathcast_core::index::{Document, Index as Core, SchemaOptions, Settings};
 use pathcast_core::limits::Limits;
 use pathcast_core::reader::{DocumentError, DocumentErrorKind};
@@ -34,7 +34,12 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    fn read<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Core) -> T + Send) -> PyResult<T> {
+    /// The class around an index that was made elsewhere.
+    pub(crate) fn around(core: Core) -> Self {
+        Self { core: RwLock::new(core) }
+    }
+
+    pub(crate) fn read<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Core) -> T + Send) -> PyResult<T> {
         refuse_within_read()?;
         py.detach(|| self.core.read().map(|core| work(&core)).map_err(|_| poisoned()))
     }
@@ -49,8 +54,8 @@ impl Index {
 impl Index {
     #[new]
     #[pyo3(signature = (
-        engine, limits, ordered, namespaces, ignore_namespaces, cache_bytes, schema, prune, validate,
-        refuse_impossible
+        engine, limits, ordered, namespaces, ignore_namespaces, cache_bytes, attribute_filters, schema, prune,
+        validate, refuse_impossible
     ))]
     #[allow(clippy::too_many_arguments, reason = "the Python class names and defaults them")]
     fn new(
@@ -60,20 +65,26 @@ impl Index {
         namespaces: Option<&Bound<'_, PyAny>>,
         ignore_namespaces: bool,
         cache_bytes: usize,
+        attribute_filters: &str,
         schema: Option<&Bound<'_, Graph>>,
         prune: Option<Pruning>,
         validate: bool,
         refuse_impossible: bool,
     ) -> PyResult<Self> {
         let Some(engine) = EngineName::from_name(engine) else {
-            let all: Vec<_> = EngineName::ALL.into_iter().map(EngineName::as_str).collect();
+            let all: Vec<_> = EngineName::ALL.iter().map(|name| name.as_str()).collect();
             let message = format!("there is no engine '{engine}'; there are {}", all.join(", "));
+            return Err(PyValueError::new_err(message));
+        };
+        let Some(attribute_filters) = AttributeFilters::from_name(attribute_filters) else {
+            let message = format!("attribute_filters is 'inline' or 'postponed', not '{attribute_filters}'");
             return Err(PyValueError::new_err(message));
         };
         let settings = Settings {
             engine,
             ordered,
             cache_bytes,
+            attribute_filters,
             limits: limits_from_python(limits)?,
             namespaces: namespaces_from_python(namespaces)?,
             ignore_namespaces,
@@ -237,12 +248,14 @@ impl Index {
         let dict = PyDict::new(py);
         dict.set_item("subscriptions", stats.subscriptions)?;
         dict.set_item("distinct", stats.distinct)?;
-        dict.set_item("engine", stats.engine.as_str())?;
+        dict.set_item("engine", stats.engine)?;
         dict.set_item("requested_engine", requested.as_str())?;
         dict.set_item("memory_bytes", stats.memory_bytes)?;
         dict.set_item("linear", stats.linear)?;
         dict.set_item("twigs", stats.twigs)?;
+        dict.set_item("native", stats.native)?;
         dict.set_item("always_decided", stats.always)?;
+        dict.set_item("looked_up_by_value", stats.looked_up)?;
         dict.set_item("shared_conditions", stats.shared_conditions)?;
         dict.set_item("names", stats.names)?;
         dict.set_item("cache_bytes", stats.cache.bytes)?;
@@ -250,6 +263,17 @@ impl Index {
         dict.set_item("cache_clears", stats.cache.clears)?;
         dict.set_item("uncached_steps", stats.cache.loose_steps)?;
         dict.set_item("remembered_bytes", stats.remembered_bytes)?;
+        dict.set_item("unsuited_paths", stats.unsuited)?;
+        if let Some((choice, profile)) = stats.choice {
+            dict.set_item("reason", choice.reason)?;
+            dict.set_item("paths", profile.paths)?;
+            dict.set_item("descendant_paths", profile.descendants)?;
+            dict.set_item("wildcard_paths", profile.wildcards)?;
+            dict.set_item("attribute_paths", profile.attributes)?;
+            dict.set_item("cached_documents", stats.cache.cached_documents)?;
+            dict.set_item("uncached_documents", stats.cache.shared_documents)?;
+            dict.set_item("cache_rests", stats.cache.rests)?;
+        }
         Ok(dict)
     }
 
@@ -294,7 +318,7 @@ impl Index {
 }
 
 /// The answer for a null in a column of documents.
-fn missing() -> DocumentError {
+pub(crate) fn missing() -> DocumentError {
     let reason = "there is no document (null)".to_owned();
     DocumentError { kind: DocumentErrorKind::Malformed, reason, line: 0, column: 0 }
 }

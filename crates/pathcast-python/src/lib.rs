@@ -9,14 +9,17 @@ mod errors;
 mod explain;
 mod index;
 mod matches;
+mod relational;
 mod schema;
 mod subscriptions;
+mod xtrie;
 mod yardstick;
 
-/// The names of the engines.
+/// The names of the engines; other ways to run one of them only if asked for.
 #[pyfunction]
-fn engines() -> Vec<&'static str> {
-    EngineName::ALL.into_iter().map(EngineName::as_str).collect()
+#[pyo3(signature = (variants=false))]
+fn engines(variants: bool) -> Vec<&'static str> {
+    EngineName::ALL.iter().filter(|name| variants || !name.is_variant()).map(|name| name.as_str()).collect()
 }
 
 /// The compiled core of Pathcast.
@@ -29,7 +32,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(cover::leaf_paths, module)?)?;
     module.add_function(wrap_pyfunction!(yardstick::bare_elements, module)?)?;
     module.add_function(wrap_pyfunction!(yardstick::strict_elements, module)?)?;
+    module.add_function(wrap_pyfunction!(relational::compile, module)?)?;
+    module.add_function(wrap_pyfunction!(relational::shred, module)?)?;
+    module.add_function(wrap_pyfunction!(relational::encode_ids, module)?)?;
     module.add_class::<cover::Cover>()?;
+    module.add_function(wrap_pyfunction!(xtrie::xtrie_index, module)?)?;
+    module.add_function(wrap_pyfunction!(xtrie::xtrie_view, module)?)?;
     module.add_class::<schema::Graph>()?;
     module.add_class::<index::Index>()?;
     module.add_class::<matches::Matches>()?;

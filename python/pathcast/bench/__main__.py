@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
+from math import isnan
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,22 +18,26 @@ from rich.console import Console
 from rich.table import Table
 
 import pathcast
-from pathcast.bench import foundation, network, pruning, spark
+from pathcast.bench import curves, engines, filters, foundation, network, pruning, spark, xtrie
 from pathcast.bench.foundation import Row
 from pathcast.bench.workloads import Workload, yfilter_benchmark
 
 EXPERIMENTS: dict[str, Callable[[Workload], Iterator[Row]]] = {
     "reader": foundation.reader,
     "registration": foundation.registration,
-    "engines": foundation.engines,
+    "engines": engines.table,
+    "filters": filters.filters,
     "pruning": pruning.table,
     "network-tables": network.tables,
     "network-routing": network.routing,
     "network-traffic": network.traffic,
     "network-growth": network.growth,
+    "xtrie": xtrie.sweeps,
     "spark": spark.pipeline,
     "spark-peers": spark.peers,
 }
+
+REPORTS: dict[str, Callable[[list[Row], dict[str, Any], Path], Path]] = {"xtrie": curves.write_report}
 
 
 def main(
@@ -60,22 +65,44 @@ def main(
     for name in experiments or EXPERIMENTS:
         table: Table | None = None
         kept: list[dict[str, Any]] = []
+        rows: list[Row] = []
         for row in EXPERIMENTS[name](workload):
             if table is None:
                 title = (EXPERIMENTS[name].__doc__ or "").strip()
                 table = Table(name, *row.values, title=title, title_justify="left")
-            table.add_row(
-                row.subject,
-                *(f"{value:,.2f}" if value < 100 else f"{value:,.0f}" for value in row.values.values()),
-            )
+            table.add_row(row.subject, *map(_shown, row.values.values()))
             kept.append({"subject": row.subject, **row.values})
+            rows.append(row)
+            if not sys.stdout.isatty():
+                print(row.subject, *map(_shown, row.values.values()), sep="  ", file=sys.stderr, flush=True)
         if table is None:
             console.print(f"{name}: needs documents that are not here")
             continue
         console.print(table)
+        if name == "engines":
+            console.print(*engines.summary(kept), sep="\n")
         path = output / f"{name}.json"
-        path.write_text(json.dumps({**machine(), "workload": workload.name, "rows": kept}, indent=1) + "\n")
+        path.write_text(
+            json.dumps(
+                {**machine(), "workload": workload.name, "rows": [_known(row) for row in kept]}, indent=1
+            )
+            + "\n"
+        )
         console.print(f"kept in {path}")
+        if name in REPORTS:
+            report = REPORTS[name](rows, machine(), path.with_suffix(".html"))
+            console.print(f"drawn in {report}")
+
+
+def _known(row: dict[str, Any]) -> dict[str, Any]:
+    """Without what was not measured: JSON has no word for it."""
+    return {name: value for name, value in row.items() if isinstance(value, str) or not isnan(value)}
+
+
+def _shown(value: float) -> str:
+    if isnan(value):
+        return "—"
+    return f"{value:,.2f}" if value < 100 else f"{value:,.0f}"
 
 
 def machine() -> dict[str, Any]:

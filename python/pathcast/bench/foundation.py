@@ -1,18 +1,16 @@
-"""The foundation: the strict reader and the engines beside the bare reader, and registration."""
+"""The foundation: the strict reader beside the bare one, and registration."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-import pathcast
 from pathcast import _core
-from pathcast.bench.answers import check
 from pathcast.bench.measure import best_times
 from pathcast.bench.workloads import Workload, corpus
-from pathcast.index import Index, Matches
+from pathcast.index import Index
 
 
 @dataclass(frozen=True)
@@ -82,45 +80,3 @@ def registration(workload: Workload) -> Iterator[Row]:
                 "bytes / subscription": stats["memory_bytes"] / stats["subscriptions"],
             },
         )
-
-
-def engines(workload: Workload) -> Iterator[Row]:
-    """Each engine's time as a multiple of the bare reader's, as the number of queries grows."""
-    for queries_name, queries in workload.queries.items():
-        sizes = [size for size in (1_000, 10_000) if size < len(queries)] if "d" in queries_name else []
-        for size in [*sizes, len(queries)]:
-            yield from _side_by_side(workload, queries_name, queries[:size])
-
-
-def _side_by_side(workload: Workload, queries_name: str, queries: list[str]) -> Iterator[Row]:
-    documents = workload.documents
-    tasks: dict[str, Callable[[], object]] = {"bare": lambda: _core.bare_elements(documents)}
-    indexes: dict[str, Index] = {}
-    built: dict[str, float] = {}
-    for name in pathcast.engines():
-        start = time.perf_counter()
-        index = indexes[name] = Index(name)
-        index.add_many(list(enumerate(queries)))
-        built[name] = time.perf_counter() - start
-        tasks[name] = partial(index.match_many, documents)
-    checked = {name: check(index, queries, documents) for name, index in indexes.items()}
-    times = best_times(tasks, rounds=5)
-    answers: set[int] = set()
-    for name, index in indexes.items():
-        matches = sum(len(result) for result in index.match_many(documents) if isinstance(result, Matches))
-        answers.add(matches)
-        stats = index.stats()
-        yield Row(
-            "engines",
-            f"{queries_name}: {len(queries):,} {name}",
-            {
-                "matches / document": matches / len(documents),
-                "µs / document": times[name] / len(documents) * 1e6,
-                "× bare reader": times[name] / times["bare"],
-                "build s": built[name],
-                "MB": (stats["memory_bytes"] + stats["cache_bytes"] + stats["remembered_bytes"]) / 1e6,
-                "pairs checked": checked[name],
-            },
-        )
-    if len(answers) > 1:
-        raise AssertionError(f"the engines find different numbers of matches: {answers}")

@@ -30,6 +30,7 @@ DOCUMENTS = 200_000
 SUBSCRIPTIONS = 100_000  # that all documents are matched with
 GROWTH = {10_000: 50_000, SUBSCRIPTIONS: DOCUMENTS, 1_000_000: 10_000}  # subscriptions: documents
 FILES = 16
+ROUNDS = 6  # Java's compiler is busy in the first ones, with a tenth of both cores
 SLICE = 2_000  # documents that the core gets at once, about as many as Spark sends to a worker
 PEERS = {10: (4_000, 20_000), 100: (400, 10_000), 1_000: (40, 2_000)}
 """Subscriptions: documents for `xpath_boolean`, and for lxml; a job takes seconds, not fractions of one."""
@@ -66,7 +67,7 @@ def _grown(spark: SparkSession, folder: Path, documents: DataFrame, queries: Seq
     alone = piped = float("inf")  # seconds for a document
     alone_cpu = piped_cpu = float("inf")
     count = 0
-    for _ in range(2):  # in turn: another's work on this machine disturbs both
+    for _ in range(ROUNDS):  # in turn: another's work on this machine disturbs both
         cpu = time.process_time()
         alone = min(alone, _timed(lambda: _match_alone(index, sample))[0] / len(sample))
         alone_cpu = min(alone_cpu, (time.process_time() - cpu) / len(sample))

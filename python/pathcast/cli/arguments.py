@@ -11,6 +11,9 @@ import pathcast
 from pathcast.errors import PathcastError, printable
 from pathcast.schema import Schema
 
+RELATIONAL = "relational"
+"""The engine that is a database."""
+
 
 def fail(*messages: str) -> NoReturn:
     """End with status 2: the call or a subscription is wrong."""
@@ -25,10 +28,14 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def _check_engine(name: str) -> str:
-    if name not in pathcast.engines():
-        raise typer.BadParameter(f"{name!r} is no engine; choose one of {', '.join(pathcast.engines())}.")
+def _check_engine(name: str, names: tuple[str, ...] = pathcast.engines(variants=True)) -> str:
+    if name not in names:
+        raise typer.BadParameter(f"{name!r} is no engine; choose one of {', '.join(names)}.")
     return name
+
+
+def _check_match_engine(name: str) -> str:
+    return name if name == RELATIONAL else _check_engine(name, (*pathcast.engines(), RELATIONAL))
 
 
 Version: TypeAlias = Annotated[
@@ -55,6 +62,17 @@ Engine: TypeAlias = Annotated[
         metavar="NAME",
         help=f"How to match: {', '.join(pathcast.engines())}. All give the same answer.",
         callback=_check_engine,
+    ),
+]
+
+MatchEngine: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        metavar="NAME",
+        help=f"How to match: {', '.join(pathcast.engines())}, or {RELATIONAL} (SQL on tables in DuckDB). "
+        "All give the same answer.",
+        callback=_check_match_engine,
     ),
 ]
 

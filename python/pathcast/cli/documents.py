@@ -7,17 +7,23 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import Any, BinaryIO, Protocol, TypeAlias
 
 import typer
 
-import pathcast
 from pathcast.cli.stream import blocks
 from pathcast.errors import DocumentError, located
 
 BLOCK = 64  # documents; enough to keep some threads busy, few enough that answers come while work goes on
 
 Answer: TypeAlias = Sequence[str | int] | DocumentError
+
+
+class Matcher(Protocol):
+    """What answers: an index, or tables."""
+
+    def match_many(self, documents: Any, threads: int = 1) -> Iterable[Answer]:
+        """One answer for each document, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +66,7 @@ def _below(directory: str) -> Iterator[Document]:
             yield Document(entry.path, Path(entry.path))
 
 
-def answers(
-    index: pathcast.Index, documents: Iterable[Document], threads: int
-) -> Iterator[tuple[str, Answer]]:
+def answers(index: Matcher, documents: Iterable[Document], threads: int) -> Iterator[tuple[str, Answer]]:
     """Each document's name with the ids it satisfies or its error, in the order of the documents."""
     for block in blocks(documents, BLOCK):
         sources = [doc.source for doc in block if not isinstance(doc.source, DocumentError)]

@@ -18,6 +18,15 @@ def explain(
     document: Annotated[
         str, typer.Argument(metavar="DOCUMENT", help="An XML file; - is standard input.", show_default=False)
     ],
+    draw: Annotated[
+        Path | None,
+        typer.Option(
+            "--draw",
+            metavar="FILE",
+            help="Also draw the trie and the substring-table of the expression: an .svg or a .dot file.",
+            show_default=False,
+        ),
+    ] = None,
     version: Version = False,
 ) -> None:
     """Say why a document satisfies an expression, or why not.
@@ -28,6 +37,8 @@ def explain(
     Example:
       pathcast explain "/news//item[@lang = 'en']" late.xml
     """
+    if draw is not None and draw.suffix not in {".svg", ".dot"}:
+        fail(located(str(draw), None, "a drawing is written as .svg, or as .dot for graphviz"))
     source = sys.stdin.buffer if document == "-" else Path(document)
     try:
         explanation = pathcast.explain(xpath, source)
@@ -41,6 +52,20 @@ def explain(
         raise typer.Exit(1) from None
     for line in str(explanation).splitlines():
         typer.echo(printable(line))
+    if draw is not None:
+        _draw(xpath, draw)
+
+
+def _draw(xpath: str, path: Path) -> None:
+    """Writes what XTrie holds for the expression alone."""
+    from pathcast.draw import xtrie
+
+    structure = xtrie([xpath])
+    try:
+        path.write_text(structure.dot() if path.suffix == ".dot" else structure.svg(), encoding="utf-8")
+    except OSError as error:
+        fail(located(str(path), None, f"cannot be written: {error.strerror}"))
+    typer.echo(f"drawn in {printable(str(path))}", err=True)
 
 
 def _pointer(error: XPathError) -> list[str]:

@@ -6,18 +6,31 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
 import pathcast
-from pathcast.cli.arguments import Engine, OptionalDtd, Root, Subscriptions, Version, fail, read_schema
-from pathcast.cli.documents import answers, find_documents
+from pathcast.cli.arguments import (
+    RELATIONAL,
+    MatchEngine,
+    OptionalDtd,
+    Root,
+    Subscriptions,
+    Version,
+    fail,
+    read_schema,
+)
+from pathcast.cli.documents import Matcher, answers, find_documents
 from pathcast.cli.formats import WRITERS, Format
 from pathcast.cli.stream import progress
-from pathcast.errors import SubscriptionErrors, located
+from pathcast.errors import PathcastError, SubscriptionErrors, located
+from pathcast.index import needs_schema
 from pathcast.schema import Schema
 from pathcast.subscriptions import SubscriptionFile
+
+if TYPE_CHECKING:
+    from pathcast.cli.relational import InTables
 
 
 def match(
@@ -30,7 +43,7 @@ def match(
         ),
     ],
     subscriptions: Subscriptions,
-    engine: Engine = "auto",
+    engine: MatchEngine = "auto",
     dtd: OptionalDtd = None,
     root: Root = None,
     output_format: Annotated[
@@ -55,6 +68,10 @@ def match(
     """
     if [*documents, subscriptions].count("-") > 1:
         fail("pathcast: standard input (-) can be read only once.")
+    if dtd is None and needs_schema(engine):
+        fail(f"pathcast: the engine {engine} needs a schema to prune wildcards: give --dtd FILE.")
+    if engine == RELATIONAL and dtd is not None:
+        fail("pathcast: --engine relational takes no --dtd.")
     index = load(subscriptions, engine, None if dtd is None else read_schema(dtd, root))
     with _opened(output) as stream:
         found = progress(
@@ -69,16 +86,27 @@ def match(
         raise typer.Exit(1)
 
 
-def load(name: str, engine: str, schema: Schema | None = None) -> pathcast.Index:
+def _empty(engine: str, schema: Schema | None) -> pathcast.Index | InTables:
+    if engine != RELATIONAL:
+        return pathcast.Index(
+            engine,
+            schema=schema,
+            prune=schema is not None,
+            impossible="ignore",
+            namespaces=schema.namespaces if schema else None,
+        )
+    from pathcast.cli.relational import InTables
+
+    try:
+        return InTables()
+    except PathcastError as error:
+        fail(f"pathcast: {error}")
+
+
+def load(name: str, engine: str, schema: Schema | None = None) -> Matcher:
     """An index of the file's subscriptions, or the end with all bad ones listed by line."""
     file = SubscriptionFile(name)
-    index = pathcast.Index(
-        engine,
-        schema=schema,
-        prune=schema is not None,
-        impossible="ignore",
-        namespaces=schema.namespaces if schema else None,
-    )
+    index = _empty(engine, schema)
     problems: list[tuple[int | None, str]] = []
 
     def rows() -> Iterator[tuple[str, str, bool | None, Mapping[str, str] | None]]:

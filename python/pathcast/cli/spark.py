@@ -19,7 +19,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from pathcast.cli.arguments import Engine, Version, fail
+from pathcast.cli.arguments import Engine, OptionalDtd, Root, Version, fail, read_schema
 from pathcast.errors import PathcastError, printable
 
 if TYPE_CHECKING:
@@ -102,6 +102,8 @@ def compile_command(
     ignore_namespaces: Annotated[
         bool, typer.Option("--ignore-namespaces", help="Only local names count.")
     ] = False,
+    dtd: OptionalDtd = None,
+    root: Root = None,
     keep_going: Annotated[
         bool, typer.Option("--reject", help="Refused rows are no failure: compile the others.")
     ] = False,
@@ -112,12 +114,14 @@ def compile_command(
     """Compile a table of subscriptions into an index in a folder.
 
     Shards whose rows did not change since the last time are kept as they are. Refused rows are shown, and
-    the exit status is then 2 unless --reject is given.
+    the exit status is then 2 unless --reject is given. With a DTD the subscriptions are pruned by it, and
+    a document that breaks it becomes a dead letter.
 
     \b
     Example:
       pathcast spark compile -s subscriptions.parquet -o index --shards 4
     """
+    schema = None if dtd is None else read_schema(dtd, root)
     with _spark("compile", master, memory) as spark, _watched(spark, "Compiling subscriptions"):
         from pathcast.spark import compile_subscriptions
 
@@ -128,6 +132,7 @@ def compile_command(
             shards=shards,
             ordered=ordered,
             ignore_namespaces=ignore_namespaces,
+            schema=schema,
         )
         seconds = time.perf_counter() - start
         refused = compiled.first_rejected(SHOWN)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import astuple, dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from pathcast import _core
@@ -40,19 +42,38 @@ class Pruning:
         return astuple(self)
 
 
-def compiled(schema: Schema) -> _core.Graph:
-    """The graph of a schema."""
-    number = {name: place for place, name in enumerate(schema.elements)}
-    rows = [
-        (
-            *_split(schema, name, element=True),
-            _content(element),
-            [] if isinstance(element.model, Any) else [number[child] for child in schema.children(name)],
-            [_attribute(schema, each) for each in element.attributes if not each.is_namespace],
-        )
-        for name, element in schema.elements.items()
-    ]
-    return _core.Graph(rows, number[schema.root])
+@dataclass(frozen=True)
+class CompiledSchema:
+    """What an index needs of a schema and no more, as a text that can be stored and sent.
+
+    >>> from pathcast.schema import Schema
+    >>> text = Schema.from_text("<!ELEMENT a (b*)> <!ELEMENT b EMPTY>").portable.text
+    >>> len(CompiledSchema(text).compiled)
+    2
+    """
+
+    text: str
+
+    @classmethod
+    def of(cls, schema: Schema) -> CompiledSchema:
+        """That of a schema."""
+        number = {name: place for place, name in enumerate(schema.elements)}
+        rows = [
+            (
+                *_split(schema, name, element=True),
+                _content(element),
+                [] if isinstance(element.model, Any) else [number[child] for child in schema.children(name)],
+                [_attribute(schema, each) for each in element.attributes if not each.is_namespace],
+            )
+            for name, element in schema.elements.items()
+        ]
+        return cls(json.dumps([rows, number[schema.root]]))
+
+    @cached_property
+    def compiled(self) -> _core.Graph:
+        """The graph in the core."""
+        rows, root = json.loads(self.text)
+        return _core.Graph([(*row[:4], [tuple(each) for each in row[4]]) for row in rows], root)
 
 
 def _content(element: Element) -> str:

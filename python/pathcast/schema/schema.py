@@ -11,7 +11,7 @@ from types import MappingProxyType
 from pathcast import _core
 from pathcast.errors import SchemaError
 from pathcast.schema import graph
-from pathcast.schema.compiled import compiled
+from pathcast.schema.compiled import CompiledSchema
 from pathcast.schema.declarations import Attribute, Declarations, Element
 from pathcast.schema.model import Any, Mixed, names, possible
 from pathcast.schema.reader import Reader
@@ -218,9 +218,14 @@ class Schema:
         return self._validator.problems(document)
 
     @cached_property
+    def portable(self) -> CompiledSchema:
+        """What an index needs of it, to be stored or sent elsewhere."""
+        return CompiledSchema.of(self)
+
+    @property
     def compiled(self) -> _core.Graph:
         """The schema as the compiled core sees it."""
-        return compiled(self)
+        return self.portable.compiled
 
     def summary(self) -> str:
         """The schema in a few lines."""

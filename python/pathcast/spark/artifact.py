@@ -20,19 +20,30 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from uuid import uuid4
 
 import pathcast
-from pathcast.errors import IndexFormatError
-from pathcast.index import Index
+from pathcast.errors import IndexFormatError, SchemaError
+from pathcast.index import Index, engines, needs_schema
 from pathcast.limits import Limits
+from pathcast.schema import CompiledSchema
 
-__all__ = ["Manifest", "Settings", "Shard", "checksum", "remove_unused", "replace_file"]
+__all__ = ["Manifest", "Settings", "Shard", "check_engine", "checksum", "remove_unused", "replace_file"]
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST = "manifest.json"
 _AGAIN = "compile the subscriptions again with compile_subscriptions()"
+
+
+def check_engine(engine: str, settings: Settings | None = None) -> None:
+    """Raises when there is no such engine, or it needs a schema and there is none."""
+    if engine not in engines(variants=True):
+        raise ValueError(f"there is no engine {engine!r}; there are {', '.join(engines())}")
+    if settings and settings.schema is None and needs_schema(engine):
+        raise SchemaError(
+            f"the engine {engine!r} needs a schema to prune wildcards: compile_subscriptions(..., schema=)"
+        )
 
 
 @dataclass(frozen=True)
@@ -43,6 +54,9 @@ class Settings:
     namespaces: Mapping[str, str] | None = None
     ignore_namespaces: bool = False
     limits: Limits = field(default_factory=Limits)
+    schema: str | None = None
+    """A `CompiledSchema` as text; subscriptions are then pruned by it."""
+    impossible: Literal["error", "ignore"] = "ignore"
 
     def index(self, engine: str = "auto") -> Index:
         """An empty index."""
@@ -52,6 +66,9 @@ class Settings:
             ordered=self.ordered,
             namespaces=self.namespaces,
             ignore_namespaces=self.ignore_namespaces,
+            schema=CompiledSchema(self.schema) if self.schema else None,
+            prune=self.schema is not None,
+            impossible=self.impossible,
         )
 
 
@@ -164,6 +181,8 @@ def _manifest(contents: dict[str, Any]) -> Manifest:
             namespaces=settings["namespaces"],
             ignore_namespaces=settings["ignore_namespaces"],
             limits=Limits(**settings["limits"]),
+            schema=settings.get("schema"),
+            impossible=settings.get("impossible", "ignore"),
         ),
         id_type=contents["id_type"],
         subscriber_type=contents["subscriber_type"],

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 import pyarrow as pa
@@ -37,6 +37,7 @@ from pathcast.spark.session import column_type, needs_shipping, quoted, ship_fil
 from pathcast.spark.worker import on_worker, read_rows
 
 if TYPE_CHECKING:
+    from pathcast.schema import Schema
     from pathcast.types import Namespaces
 
 __all__ = ["Compiled", "RejectedSubscriptions", "compile_subscriptions", "update_subscriptions"]
@@ -136,6 +137,8 @@ def compile_subscriptions(
     ignore_namespaces: bool = False,
     limits: Limits | None = None,
     latest_by: str | None = None,
+    schema: Schema | None = None,
+    impossible: Literal["ignore", "reject"] = "ignore",
     id: str = "id",
     xpath: str = "xpath",
 ) -> Compiled:
@@ -146,6 +149,9 @@ def compile_subscriptions(
     Rows with equal ids must be equal, or `latest_by` must name a column whose highest value tells the newest;
     else all rows of that id are rejected.
 
+    With a `schema` subscriptions are pruned by it, and a document that breaks it is a dead letter of the kind
+    ``invalid``. With `impossible="reject"` subscriptions that no valid document can match are bad rows.
+
     The folder may hold an older artifact: shards whose rows are the same are not built again, and jobs that
     use the old one are not disturbed. Best is a folder that all workers see; otherwise the indexes travel
     through the driver.
@@ -154,8 +160,17 @@ def compile_subscriptions(
         raise ValueError(f"shards must be at least 1, not {shards}")
     folder = _folder(path)
     folder.mkdir(parents=True, exist_ok=True)
+    if impossible not in ("ignore", "reject"):
+        raise ValueError(f"impossible must be 'ignore' or 'reject', not {impossible!r}")
+    if schema is None and impossible == "reject":
+        raise ValueError("impossible='reject' needs a schema: without one every expression is possible")
     settings = Settings(
-        ordered, dict(namespaces) if namespaces else None, ignore_namespaces, limits or Limits()
+        ordered,
+        dict(namespaces) if namespaces else None,
+        ignore_namespaces,
+        limits or Limits(),
+        schema.portable.text if schema else None,
+        "error" if impossible == "reject" else "ignore",
     )
     settings.index()  # refuses what cannot be before any job starts
     rows = _rows(subscriptions, shards, id=id, xpath=xpath, latest_by=latest_by)

@@ -21,8 +21,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
-from pathcast.index import engines
 from pathcast.limits import Limits
+from pathcast.spark.artifact import check_engine
 from pathcast.spark.compile import Compiled, RejectedSubscriptions, compile_subscriptions
 from pathcast.spark.matching import MatchJob
 from pathcast.spark.session import bound_batches, column_type, needs_shipping, quoted, ship_files
@@ -130,8 +130,7 @@ class _Plan:
     ) -> None:
         if mode not in ("PERMISSIVE", "DROPMALFORMED", "FAILFAST"):
             raise ValueError(f"mode must be PERMISSIVE, DROPMALFORMED or FAILFAST, not {mode!r}")
-        if engine not in engines():
-            raise ValueError(f"there is no engine {engine!r}; there are {', '.join(engines())}")
+        check_engine(engine)
         if batch_bytes < 1:
             raise ValueError(f"batch_bytes must be at least 1, not {batch_bytes}")
         self._id_type = column_type(documents, id, "documents")
@@ -157,6 +156,7 @@ class _Plan:
     def run(self, want: Want, compiled: Compiled, ship: bool | None) -> DataFrame:
         """The tasks of all shards; dead letters come from the first one only."""
         spark = self._documents.sparkSession
+        check_engine(self._engine, compiled.manifest.settings)
         bound_batches(spark, self._batch_bytes)
         if want == "dead":
             return self._mapped(want, compiled, None)

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import codecs
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from time import perf_counter_ns
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -69,9 +68,9 @@ def match_batches(batches: Batches, job: MatchJob, meter: Meter | None = None) -
     for batch in batches:
         at = 0
         ends = _ends(batch.column(1))
-        if meter and ends:
+        if meter and len(ends):
             meter.documents += len(ends)
-            meter.bytes += ends[-1]
+            meter.bytes += int(ends[-1])
         while at < batch.num_rows:
             start = at
             at = min(_within(ends, start, job.batch_bytes), start + documents_at_once)
@@ -96,16 +95,16 @@ def _checking(job: MatchJob) -> OpenShard:
     return OpenShard(job.settings.index(), pa.array([], pa.int64()), None)
 
 
-def _ends(documents: Any) -> list[int]:
+def _ends(documents: Any) -> Any:
     """Where each document ends if all stood behind one another."""
     lengths = pc.cast(pc.fill_null(pc.binary_length(documents), 0), pa.int64())
-    return cast("list[int]", pc.cumulative_sum(lengths).to_pylist())
+    return pc.cumulative_sum(lengths).to_numpy()
 
 
-def _within(ends: list[int], start: int, size: int) -> int:
+def _within(ends: Any, start: int, size: int) -> int:
     """Behind the last document of a slice of at most this many bytes, or of one document."""
-    limit = size + (ends[start - 1] if start else 0)
-    return max(start + 1, bisect_right(ends, limit, lo=start))
+    limit = size + (int(ends[start - 1]) if start else 0)
+    return max(start + 1, int(ends.searchsorted(limit, side="right")))
 
 
 def _matches(ids: Any, lists: Any, shard: OpenShard, job: MatchJob) -> Iterator[Any]:

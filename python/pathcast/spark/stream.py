@@ -39,8 +39,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
 from pathcast.errors import IndexFormatError
-from pathcast.index import engines
-from pathcast.spark.artifact import Manifest, replace_file
+from pathcast.spark.artifact import Manifest, check_engine, replace_file
 from pathcast.spark.compile import Compiled
 from pathcast.spark.delivery import delivery_column, hash_column
 from pathcast.spark.match import BATCH_BYTES, Mode
@@ -120,8 +119,7 @@ def stream(
         raise ValueError("these documents are no stream: read them with streaming=True, or use match()")
     if mode not in ("PERMISSIVE", "DROPMALFORMED", "FAILFAST"):
         raise ValueError(f"mode must be PERMISSIVE, DROPMALFORMED or FAILFAST, not {mode!r}")
-    if engine not in engines():
-        raise ValueError(f"there is no engine {engine!r}; there are {', '.join(engines())}")
+    check_engine(engine)
     if batch_bytes < 1:
         raise ValueError(f"batch_bytes must be at least 1, not {batch_bytes}")
     column_type(documents, id, "documents")
@@ -131,7 +129,9 @@ def stream(
     spark = documents.sparkSession
     folder = os.fspath(subscriptions)
     if not type(spark).__module__.startswith("pyspark.sql.connect"):
-        folder = str(Compiled.open(subscriptions).path)  # better now than in the first batch
+        compiled = Compiled.open(subscriptions)  # better now than in the first batch
+        check_engine(engine, compiled.manifest.settings)
+        folder = str(compiled.path)
     runner = _Runner(folder, str(state / "pathcast"), sink, mode, engine, on_batch, batch_bytes, ship)
     chosen = documents.select(F.col(_quoted(id)).alias("doc_id"), F.col(_quoted(document)).alias("xml"))
     writer = chosen.writeStream.option("checkpointLocation", str(state)).foreachBatch(runner)

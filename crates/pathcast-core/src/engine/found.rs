@@ -29,6 +29,12 @@ impl Found {
         }
     }
 
+    /// Whether a path was found.
+    #[inline]
+    pub fn contains(&self, path: PathId) -> bool {
+        self.marked[path.0 as usize / 64] >> (path.0 % 64) & 1 != 0
+    }
+
     /// The paths in the order they were found.
     pub fn paths(&self) -> &[PathId] {
         &self.paths

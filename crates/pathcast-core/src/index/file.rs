@@ -10,8 +10,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::paths::filtered_condition;
 use super::{Expression, Id, Index, NormalForm, SchemaOptions, Settings};
-use crate::engine::EngineName;
+use crate::engine::{AttributeFilters, EngineName};
 use crate::limits::Limits;
 use crate::pattern::{
     Condition, DecodeError, LinearPath, decode_condition, decode_number, decode_text, encode_condition,
@@ -152,13 +153,23 @@ impl Index {
         for (number, (at, expression)) in live.enumerate() {
             numbers[at] = number as u64;
             match expression {
-                Expression::Linear(path) => {
-                    out.push(0);
-                    out.extend(self.paths.key(*path));
-                }
-                Expression::Twig { condition, .. } => {
+                Expression::Linear(path) => match filtered_condition(self.paths.key(*path)) {
+                    None => {
+                        out.push(0);
+                        out.extend(self.paths.key(*path));
+                    }
+                    Some(condition) => {
+                        out.push(1);
+                        out.extend(condition);
+                    }
+                },
+                Expression::Taken { condition, .. } => {
                     out.push(1);
                     encode_condition(&self.arena.expand(*condition), out);
+                }
+                Expression::Twig(twig) => {
+                    out.push(1);
+                    encode_condition(&self.arena.expand(twig.condition), out);
                 }
                 Expression::AnyOf(paths) => {
                     out.push(4);
@@ -256,7 +267,8 @@ fn encode_settings(settings: &Settings, out: &mut Vec<u8>) {
     encode_number(document_bytes, out);
     encode_text(settings.engine.as_str(), out);
     encode_number(settings.cache_bytes as u64, out);
-    out.push(u8::from(settings.ordered));
+    let postponed = settings.attribute_filters == AttributeFilters::Postponed;
+    out.push(u8::from(settings.ordered) | u8::from(postponed) << 1);
     out.push(u8::from(settings.ignore_namespaces));
     encode_number(settings.namespaces.len() as u64, out);
     for (prefix, uri) in &settings.namespaces {
@@ -280,13 +292,19 @@ fn decode_settings(bytes: &mut &[u8]) -> Result<Settings, IndexFormatError> {
     let engine = EngineName::from_name(decode_text(bytes)?)
         .ok_or(IndexFormatError::Damaged("an engine that this Pathcast does not have"))?;
     let cache_bytes = decode_number(bytes)? as usize;
-    let ordered = take::<1>(bytes)? == [1];
+    let [flags] = take::<1>(bytes)?;
+    if flags > 3 {
+        return Err(IndexFormatError::Damaged("an unknown setting"));
+    }
+    let ordered = flags & 1 > 0;
+    let attribute_filters =
+        if flags & 2 > 0 { AttributeFilters::Postponed } else { AttributeFilters::Inline };
     let ignore_namespaces = take::<1>(bytes)? == [1];
     let mut namespaces = Vec::new();
     for _ in 0..decode_number(bytes)? {
         namespaces.push((decode_text(bytes)?.into(), decode_text(bytes)?.into()));
     }
-    Ok(Settings { engine, ordered, cache_bytes, limits, namespaces, ignore_namespaces })
+    Ok(Settings { engine, ordered, cache_bytes, attribute_filters, limits, namespaces, ignore_namespaces })
 }
 
 fn encode_schema(schema: Option<&SchemaOptions>, out: &mut Vec<u8>) {

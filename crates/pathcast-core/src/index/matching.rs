@@ -6,11 +6,12 @@ use super::memo::{Memo, Remembered};
 use super::roster::{ExpressionId, Id, Roster};
 use super::schema::invalid;
 use super::{Document, Expression, Index};
-use crate::engine::{AnyEngine, AnyRun, CacheStats, Engine, Found};
+use crate::engine::{AnyRun, CacheStats, Engine, Found, Visitor};
 use crate::names::{Names, NamespaceId, Resolved};
 use crate::reader::{DocumentError, Reader, Sink, StartTag, UriId};
 use crate::schema::{Graph, Guard};
-use crate::twig::{Evaluator, Memory, Tree};
+use crate::twig::{Evaluator, Memory, Tree, look_up};
+use crate::values::Passing;
 
 /// The subscriptions that a document satisfies.
 ///
@@ -74,6 +75,7 @@ struct Scratch {
     memory: Memory,
     names: DocumentNames,
     guard: Guard,
+    passing: Passing,
 }
 
 /// The names of the current document in terms of the subscriptions'.
@@ -90,6 +92,59 @@ const XML: &str = "http://www.w3.org/XML/1998/namespace";
 
 /// A run that one huge document made larger than this is not kept for the next.
 const KEPT_BYTES: usize = 64 << 20;
+
+/// A document on its way through whichever engine it is.
+struct OneDocument<'r, 'd> {
+    index: &'r Index,
+    reader: &'r mut Reader,
+    scratch: &'r mut Scratch,
+    memo: &'r mut Memo,
+    document: Document<'d>,
+}
+
+impl Visitor for OneDocument<'_, '_> {
+    type Output = Result<Matches, DocumentError>;
+
+    fn visit<E: Engine>(self, engine: &E, run: &mut E::Run) -> Self::Output {
+        let Self { index, reader, scratch, memo, document } = self;
+        engine.begin(run);
+        scratch.found.clear(index.paths.bound());
+        let xml = index.namespace_of(XML);
+        scratch.names.uris.clear();
+        scratch.names.uris.extend([NamespaceId::NONE, xml]);
+        let with_tree = index.twigs.len() > index.taken;
+        if with_tree {
+            scratch.tree.begin(index.names.len());
+        }
+        scratch.guard.begin();
+        scratch.names.texts.clear();
+        scratch.names.texts.extend(["".into(), XML.into()]);
+        let graph = index.schema().filter(|schema| schema.validate).map(|schema| &*schema.graph);
+        let mut sink = Matcher {
+            guard: graph.map(|graph| (graph, &mut scratch.guard)),
+            index,
+            engine,
+            run,
+            found: &mut scratch.found,
+            names: &mut scratch.names,
+            tree: with_tree.then_some(&mut scratch.tree),
+            attributes: engine.wants_attributes(),
+            values: engine.wants_values(),
+            text: index.text_twigs > 0 || engine.wants_text() || graph.is_some(),
+        };
+        document.read(reader, &mut sink)?;
+        if let Some(fault) = scratch.guard.fault() {
+            return Err(invalid(fault));
+        }
+        if with_tree {
+            scratch.tree.end();
+            scratch.tree.check_size()?;
+        }
+        let remembered = index.answer(engine, run, &mut scratch.found, memo);
+        let expressions = index.decide(remembered, scratch);
+        Ok(Matches { roster: index.roster.clone(), expressions })
+    }
+}
 
 impl Index {
     /// The subscriptions that a document satisfies, in order of registration.
@@ -128,65 +183,8 @@ impl Index {
         document: Document<'_>,
     ) -> Result<Matches, DocumentError> {
         let Run { reader, engine, scratch, memo } = run;
-        match (&self.engine, engine) {
-            (AnyEngine::YFilter(engine), AnyRun::YFilter(run)) => {
-                self.drive(engine, run, reader, scratch, memo, document)
-            }
-            (AnyEngine::LazyDfa(engine), AnyRun::LazyDfa(run)) => {
-                self.drive(engine, run, reader, scratch, memo, document)
-            }
-            (engine, other) => {
-                // A run of another engine can only come from a pool that outlived it.
-                *other = engine.new_run(self.settings.cache_bytes);
-                self.matches_with(run, document)
-            }
-        }
-    }
-
-    fn drive<E: Engine>(
-        &self,
-        engine: &E,
-        run: &mut E::Run,
-        reader: &mut Reader,
-        scratch: &mut Scratch,
-        memo: &mut Memo,
-        document: Document<'_>,
-    ) -> Result<Matches, DocumentError> {
-        engine.begin(run);
-        scratch.found.clear(self.paths.bound());
-        let xml = self.namespace_of(XML);
-        scratch.names.uris.clear();
-        scratch.names.uris.extend([NamespaceId::NONE, xml]);
-        let with_tree = !self.twigs.is_empty();
-        if with_tree {
-            scratch.tree.begin(self.names.len());
-        }
-        scratch.guard.begin();
-        scratch.names.texts.clear();
-        scratch.names.texts.extend(["".into(), XML.into()]);
-        let graph = self.schema().filter(|schema| schema.validate).map(|schema| &*schema.graph);
-        let mut sink = Matcher {
-            guard: graph.map(|graph| (graph, &mut scratch.guard)),
-            index: self,
-            engine,
-            run,
-            found: &mut scratch.found,
-            names: &mut scratch.names,
-            tree: with_tree.then_some(&mut scratch.tree),
-            attributes: engine.wants_attributes(),
-            text: self.text_twigs > 0 || graph.is_some(),
-        };
-        document.read(reader, &mut sink)?;
-        if let Some(fault) = scratch.guard.fault() {
-            return Err(invalid(fault));
-        }
-        if with_tree {
-            scratch.tree.end();
-            scratch.tree.check_size()?;
-        }
-        let remembered = self.answer(engine, run, &mut scratch.found, memo);
-        let expressions = self.decide(remembered, scratch);
-        Ok(Matches { roster: self.roster.clone(), expressions })
+        let one = OneDocument { index: self, reader, scratch, memo, document };
+        self.engine.visit(engine, self.settings.cache_bytes, one)
     }
 
     /// What follows from the paths alone, remembered or found out.
@@ -207,7 +205,11 @@ impl Index {
         let mut matched: Vec<ExpressionId> = self.constants[1].into_iter().collect();
         let mut alternatives: Vec<ExpressionId> = Vec::new();
         let mut candidates: Vec<ExpressionId> = self.always.iter().copied().collect();
+        let mut guards = Vec::new();
         for &path in found.paths() {
+            if self.paths.is_guard(path) {
+                guards.push(path);
+            }
             matched.extend(self.paths.expression(path));
             for &waiting in self.paths.waiting(path) {
                 let decided = matches!(self.expressions[waiting as usize], Expression::AnyOf(_));
@@ -219,26 +221,45 @@ impl Index {
         matched.extend(alternatives);
         candidates.sort_unstable();
         candidates.dedup();
-        let answer = Remembered { matched: matched.into(), candidates: candidates.into() };
+        candidates.retain(|&id| match &self.expressions[id as usize] {
+            Expression::Twig(twig) => twig.required.iter().all(|&path| found.contains(path)),
+            _ => true,
+        });
+        guards.sort_unstable();
+        let answer =
+            Remembered { matched: matched.into(), candidates: candidates.into(), guards: guards.into() };
         if let Some(signature) = engine.signature(run) {
             memo.put(signature, answer.clone(), self.settings.cache_bytes / 4);
         }
         answer
     }
 
-    /// Adds the candidates that hold.
+    /// Adds the candidates that hold, and those that some value calls for.
     fn decide(&self, answer: Remembered, scratch: &mut Scratch) -> Arc<[ExpressionId]> {
-        if answer.candidates.is_empty() {
+        let by_value = !self.values.is_empty() && (self.unguarded > 0 || !answer.guards.is_empty());
+        if answer.candidates.is_empty() && !by_value {
             return answer.matched;
         }
-        let mut evaluator = Evaluator::new(&self.arena, &scratch.tree, &mut scratch.memory);
-        let holds = |id: &ExpressionId| match &self.expressions[*id as usize] {
-            Expression::Twig { condition, necessary, .. } => {
-                evaluator.has(necessary) && evaluator.holds(*condition)
+        let Scratch { tree, memory, passing, .. } = scratch;
+        let mut evaluator = Evaluator::new(&self.arena, tree, memory);
+        let mut matched = answer.matched.to_vec();
+        if by_value {
+            look_up(&self.values, tree, passing);
+            for id in self.values.passed(&answer.guards, passing) {
+                if let Expression::Twig(twig) = &self.expressions[id as usize]
+                    && (twig.triggers.len() < 2
+                        || twig.triggers.iter().any(|path| answer.guards.binary_search(path).is_ok()))
+                    && evaluator.has(&twig.necessary)
+                    && evaluator.holds(twig.condition)
+                {
+                    matched.push(id);
+                }
             }
+        }
+        let holds = |id: &ExpressionId| match &self.expressions[*id as usize] {
+            Expression::Twig(twig) => evaluator.has(&twig.necessary) && evaluator.holds(twig.condition),
             _ => false,
         };
-        let mut matched = answer.matched.to_vec();
         matched.extend(answer.candidates.iter().copied().filter(holds));
         matched.into()
     }
@@ -254,6 +275,9 @@ impl Index {
                 total.bytes += stats.bytes;
                 total.clears += stats.clears;
                 total.loose_steps += stats.loose_steps;
+                total.cached_documents += stats.cached_documents;
+                total.shared_documents += stats.shared_documents;
+                total.rests += stats.rests;
                 remembered += run.memo.bytes();
             }
         }
@@ -274,6 +298,8 @@ struct Matcher<'a, E: Engine> {
     names: &'a mut DocumentNames,
     tree: Option<&'a mut Tree>,
     attributes: bool,
+    /// Whether the engine wants their values too.
+    values: bool,
     text: bool,
     /// The schema that documents are held to.
     guard: Option<(&'a Graph, &'a mut Guard)>,
@@ -314,8 +340,11 @@ impl<E: Engine> Sink for Matcher<'_, E> {
         let element = names.resolve(self.names.uris[tag.uri.0 as usize], tag.local);
         if self.attributes {
             self.names.resolve_attributes(names, tag);
+            if self.values {
+                self.engine.values(self.run, tag.attributes().map(|attribute| attribute.value));
+            }
         }
-        self.engine.start(self.run, element, &self.names.attributes, self.found);
+        self.engine.start_tag(self.run, element, &self.names.attributes, tag, self.found);
         if let Some(tree) = &mut self.tree {
             tree.start(tag, element, &self.names.uris, names);
         }
@@ -339,18 +368,21 @@ impl<E: Engine> Sink for Matcher<'_, E> {
         if let Some((graph, guard)) = &mut self.guard {
             guard.text(graph, text);
         }
+        self.engine.text(self.run, text);
         if let Some(tree) = &mut self.tree {
             tree.text(text);
         }
     }
 
     fn comment(&mut self, text: &str) {
+        self.engine.aside(self.run);
         if let Some(tree) = &mut self.tree {
             tree.comment(text);
         }
     }
 
     fn instruction(&mut self, target: &str, data: &str) {
+        self.engine.aside(self.run);
         if let Some(tree) = &mut self.tree {
             tree.instruction(target, data);
         }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::roster::ExpressionId;
+use crate::engine::PathId;
 
 /// What follows from the paths of a document.
 #[derive(Clone, Debug)]
@@ -17,6 +18,8 @@ pub(super) struct Remembered {
     pub(super) matched: Arc<[ExpressionId]>,
     /// Expressions to be decided.
     pub(super) candidates: Arc<[ExpressionId]>,
+    /// Paths found that guard expressions which are looked up by a value, sorted.
+    pub(super) guards: Arc<[PathId]>,
 }
 
 /// The answers of one run.
@@ -47,7 +50,8 @@ impl Memo {
     }
 
     pub(super) fn put(&mut self, signature: &[u32], answer: Remembered, budget: usize) {
-        let size = 4 * (signature.len() + answer.matched.len() + answer.candidates.len()) + 128;
+        let lists = answer.matched.len() + answer.candidates.len() + answer.guards.len();
+        let size = 4 * (signature.len() + lists) + 144;
         if self.bytes + size > budget {
             self.forget();
         }

@@ -12,6 +12,8 @@ mod memo;
 mod paths;
 mod roster;
 mod schema;
+mod triggers;
+mod twigs;
 
 pub use batch::Document;
 pub use file::IndexFormatError;
@@ -24,16 +26,19 @@ use std::sync::{Arc, Mutex};
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::engine::{AnyEngine, CacheStats, EngineName, PathId};
+use crate::engine::auto::{Choice, Profile};
+use crate::engine::{AnyEngine, AttributeFilters, CacheStats, EngineName, PathId};
 use crate::hashing::hash;
 use crate::limits::Limits;
 use crate::names::Names;
-use crate::pattern::{Condition, LinearPath, Scope, Trigger, as_linear, normalise, trigger};
-use crate::twig::{Arena, ConditionId, Necessary};
+use crate::pattern::{Condition, LinearPath, Scope, as_linear, normalise};
+use crate::twig::{Arena, ConditionId};
+use crate::values::ValueIndex;
 use crate::xpath::{self, XPathError};
-use paths::Paths;
+use paths::{Paths, filtered_key};
 use roster::{ExpressionId, Roster, Slot, VACANT};
 use schema::SchemaUse;
+use twigs::Twig;
 
 /// Prefixes to namespace URIs.
 pub type Namespaces = Vec<(Box<str>, Box<str>)>;
@@ -47,6 +52,8 @@ pub struct Settings {
     pub ordered: bool,
     /// Bytes that the caches of one thread may hold.
     pub cache_bytes: usize,
+    /// When an engine that takes filters on attributes decides them.
+    pub attribute_filters: AttributeFilters,
     /// Bounds on documents and expressions.
     pub limits: Limits,
     /// Namespaces of every expression, after its own.
@@ -61,6 +68,7 @@ impl Default for Settings {
             engine: EngineName::Auto,
             ordered: false,
             cache_bytes: 64 << 20,
+            attribute_filters: AttributeFilters::default(),
             limits: Limits::default(),
             namespaces: Vec::new(),
             ignore_namespaces: false,
@@ -116,8 +124,10 @@ enum Expression {
     Linear(PathId),
     /// Any of some linear paths, their numbers sorted.
     AnyOf(Box<[PathId]>),
-    /// Decided on a tree, when one of these paths was found; without any, on every document.
-    Twig { condition: ConditionId, necessary: Necessary, triggers: Box<[PathId]>, text: bool },
+    /// Decided on a tree.
+    Twig(Box<Twig>),
+    /// Decided by the engine as a whole.
+    Taken { condition: ConditionId, path: PathId },
 }
 
 /// Counts and sizes of an index.
@@ -128,12 +138,19 @@ pub struct Stats {
     pub distinct: usize,
     pub linear: usize,
     pub twigs: usize,
+    /// Twigs that the engine decides as a whole.
+    pub native: usize,
     pub always: usize,
+    pub looked_up: usize,
     pub shared_conditions: usize,
     pub names: usize,
     pub memory_bytes: usize,
-    /// The engine at work.
-    pub engine: EngineName,
+    /// The engine at work: the one asked for, or the one that `auto` chose.
+    pub engine: &'static str,
+    /// Why `auto` chose it, and what its paths are like.
+    pub choice: Option<(Choice, Profile)>,
+    /// Paths that are not for the engine and run on the shared automaton inside it.
+    pub unsuited: usize,
     /// The caches of all threads that are not at work now.
     pub cache: CacheStats,
     pub remembered_bytes: usize,
@@ -155,7 +172,13 @@ pub struct Index {
     alternatives: FxHashMap<Box<[PathId]>, ExpressionId>,
     /// Twigs that any document may satisfy.
     always: FxHashSet<ExpressionId>,
-    /// Twigs that look at text, comments or instructions.
+    /// Twigs that are looked up by a value.
+    values: ValueIndex,
+    /// Those of them that need no path.
+    unguarded: usize,
+    /// Twigs that the engine decides.
+    taken: usize,
+    /// Other twigs that look at text, comments or instructions.
     text_twigs: usize,
     /// Counts changes of expressions, so that remembered answers are not outlived.
     changes: u64,
@@ -167,9 +190,16 @@ pub struct Index {
 impl Index {
     /// An empty set.
     pub fn new(settings: Settings) -> Self {
+        let mut engine = AnyEngine::new(settings.engine);
+        engine.set_attribute_filters(settings.attribute_filters);
+        Self::with_engine(settings, engine)
+    }
+
+    /// An empty set around an empty engine, which may be built otherwise than its name says.
+    pub fn with_engine(settings: Settings, engine: AnyEngine) -> Self {
         Self {
             names: Names::default(),
-            engine: AnyEngine::new(settings.engine),
+            engine,
             settings,
             schema: None,
             paths: Paths::default(),
@@ -180,6 +210,9 @@ impl Index {
             twigs: FxHashMap::default(),
             alternatives: FxHashMap::default(),
             always: FxHashSet::default(),
+            values: ValueIndex::default(),
+            unguarded: 0,
+            taken: 0,
             text_twigs: 0,
             changes: 0,
             roster: Arc::default(),
@@ -191,6 +224,16 @@ impl Index {
     /// What holds for the whole set.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &AnyEngine {
+        &self.engine
+    }
+
+    /// The names of all subscriptions.
+    pub fn names(&self) -> &Names {
+        &self.names
     }
 
     /// How many subscriptions there are.
@@ -263,6 +306,12 @@ impl Index {
         }
         for (each, form) in subscriptions.iter().zip(&forms) {
             self.subscribe(each.id.clone(), form);
+        }
+        // A set that is added in small pieces would be copied with every piece.
+        if 2 * subscriptions.len() >= self.len() {
+            self.engine.settle();
+            self.paths.settle();
+            self.expressions.shrink_to_fit();
         }
         Ok(warnings)
     }
@@ -369,20 +418,16 @@ impl Index {
     /// The distinct expression of a normal form; a new one is made known to whoever matches it.
     fn intern(&mut self, form: &NormalForm) -> ExpressionId {
         match form {
-            NormalForm::Linear(key) => {
-                let path = self.paths.intern(key, &mut self.engine);
-                if let Some(known) = self.paths.expression(path) {
-                    self.paths.release_user(path);
-                    return known;
-                }
-                let fresh = self.place(Expression::Linear(path));
-                self.paths.set_expression(path, fresh);
-                fresh
-            }
+            NormalForm::Linear(key) => self.intern_path(key),
             NormalForm::AnyOf(keys) => self.intern_alternatives(keys),
             NormalForm::Other(Condition::True) => self.constant(true),
             NormalForm::Other(Condition::False) => self.constant(false),
             NormalForm::Other(condition) => {
+                if self.engine.takes_filters()
+                    && let Some(key) = filtered_key(condition)
+                {
+                    return self.intern_path(&key);
+                }
                 let shared = self.arena.intern(condition);
                 if let Some(&known) = self.twigs.get(&shared) {
                     self.arena.release(shared);
@@ -391,6 +436,18 @@ impl Index {
                 self.place_twig(condition, shared)
             }
         }
+    }
+
+    /// The expression that is just a path.
+    fn intern_path(&mut self, key: &[u8]) -> ExpressionId {
+        let path = self.paths.intern(key, &mut self.engine);
+        if let Some(known) = self.paths.expression(path) {
+            self.paths.release_user(path);
+            return known;
+        }
+        let fresh = self.place(Expression::Linear(path));
+        self.paths.set_expression(path, fresh);
+        fresh
     }
 
     fn intern_alternatives(&mut self, keys: &[Box<[u8]>]) -> ExpressionId {
@@ -413,30 +470,6 @@ impl Index {
         }
         let fresh = self.place(Expression::Constant(value));
         self.constants[usize::from(value)] = Some(fresh);
-        fresh
-    }
-
-    fn place_twig(&mut self, condition: &Condition, shared: ConditionId) -> ExpressionId {
-        let (triggers, always) = match trigger(condition) {
-            Trigger::Always => (Vec::new(), true),
-            Trigger::AnyOf(paths) => {
-                let mut intern = |path: &LinearPath| self.paths.intern(&path.to_bytes(), &mut self.engine);
-                (paths.iter().map(&mut intern).collect(), false)
-            }
-        };
-        let text = condition.looks_at_text();
-        let necessary = self.arena.intern_necessary(condition);
-        let fresh = self.place(Expression::Free);
-        for &path in &triggers {
-            self.paths.wait(path, fresh);
-        }
-        if always {
-            self.always.insert(fresh);
-        }
-        self.text_twigs += usize::from(text);
-        self.expressions[fresh as usize] =
-            Expression::Twig { condition: shared, necessary, triggers: triggers.into(), text };
-        self.twigs.insert(shared, fresh);
         fresh
     }
 
@@ -470,15 +503,12 @@ impl Index {
                     self.paths.release_waiting(path, id, &mut self.engine);
                 }
             }
-            Expression::Twig { condition, necessary, triggers, text } => {
-                self.arena.release_necessary(&necessary);
-                self.always.remove(&id);
+            Expression::Twig(twig) => self.release_twig(id, *twig),
+            Expression::Taken { condition, path } => {
+                self.paths.release_taken(path, &mut self.engine);
+                self.taken -= 1;
                 self.twigs.remove(&condition);
-                self.text_twigs -= usize::from(text);
                 self.arena.release(condition);
-                for &path in &triggers {
-                    self.paths.release_waiting(path, id, &mut self.engine);
-                }
             }
         }
         self.free.push(id);
@@ -487,17 +517,22 @@ impl Index {
     /// Counts and sizes.
     pub fn stats(&self) -> Stats {
         let (cache, remembered_bytes) = self.cache_stats();
+        let choice = self.engine.choice(self.settings.cache_bytes);
         let linear = |each: &&Expression| matches!(each, Expression::Linear(_) | Expression::AnyOf(_));
         Stats {
             subscriptions: self.len(),
             distinct: self.expressions.len() - self.free.len(),
             linear: self.expressions.iter().filter(linear).count(),
             twigs: self.twigs.len(),
+            native: self.taken,
             always: self.always.len(),
+            looked_up: self.values.len(),
             shared_conditions: self.arena.len(),
             names: self.names.len() - 1,
             memory_bytes: self.memory_bytes(),
-            engine: self.engine.name(),
+            engine: choice.map_or(self.engine.name().as_str(), |(choice, _)| choice.way.engine()),
+            choice,
+            unsuited: self.engine.unsuited(),
             cache,
             remembered_bytes,
         }
@@ -508,9 +543,7 @@ impl Index {
             .expressions
             .iter()
             .map(|expression| match expression {
-                Expression::Twig { triggers, necessary, .. } => {
-                    triggers.len() * size_of::<PathId>() + necessary.memory_bytes()
-                }
+                Expression::Twig(twig) => twig.memory_bytes(),
                 Expression::AnyOf(paths) => 2 * paths.len() * size_of::<PathId>(),
                 _ => 0,
             })
@@ -525,6 +558,7 @@ impl Index {
             + self.engine.memory_bytes()
             + self.paths.memory_bytes()
             + self.arena.memory_bytes()
+            + self.values.memory_bytes()
             + self.roster.memory_bytes()
     }
 }

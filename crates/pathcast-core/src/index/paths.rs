@@ -6,9 +6,39 @@ use rustc_hash::FxHashMap;
 use super::roster::ExpressionId;
 use crate::engine::{AnyEngine, PathId};
 use crate::hashing::hash;
-use crate::pattern::LinearPath;
+use crate::pattern::{
+    Condition, FilteredPath, LinearPath, as_filtered, as_linear, decode_condition, encode_condition,
+};
 
 const NONE: ExpressionId = ExpressionId::MAX;
+
+/// Starts the key of a path with filters; the key of no linear path starts like this.
+const FILTERED: [u8; 2] = [0x80, 0];
+
+/// The key of the path that a condition is, filters included, if it is one. Equal paths have equal keys, however the
+/// condition says it.
+pub(super) fn filtered_key(condition: &Condition) -> Option<Box<[u8]>> {
+    let path = as_filtered(condition)?;
+    let canonical = path.to_condition();
+    if let Some(linear) = as_linear(&canonical) {
+        return Some(linear.to_bytes());
+    }
+    let mut key = FILTERED.to_vec();
+    encode_condition(&canonical, &mut key);
+    // Only what is read back as the same: nesting is bounded there.
+    (filtered_path(&key)? == path).then(|| key.into())
+}
+
+/// The path with filters that has this key.
+fn filtered_path(key: &[u8]) -> Option<FilteredPath> {
+    let mut condition = filtered_condition(key)?;
+    as_filtered(&decode_condition(&mut condition, usize::MAX).ok()?)
+}
+
+/// The condition in the key of a path with filters, as bytes.
+pub(super) fn filtered_condition(key: &[u8]) -> Option<&[u8]> {
+    key.strip_prefix(&FILTERED)
+}
 
 #[derive(Clone, Debug)]
 struct Entry {
@@ -26,6 +56,8 @@ pub(super) struct Paths {
     index: HashTable<u32>,
     free: Vec<u32>,
     waiting: FxHashMap<PathId, Vec<ExpressionId>>,
+    /// By path: how many expressions that are looked up by a value cannot do without it.
+    guards: FxHashMap<PathId, u32>,
 }
 
 impl Paths {
@@ -58,6 +90,26 @@ impl Paths {
         self.waiting.entry(path).or_default().push(expression);
     }
 
+    /// Whether some expression that is looked up by a value cannot do without the path.
+    #[inline]
+    pub(super) fn is_guard(&self, path: PathId) -> bool {
+        !self.guards.is_empty() && self.guards.contains_key(&path)
+    }
+
+    pub(super) fn guard(&mut self, path: PathId) {
+        *self.guards.entry(path).or_default() += 1;
+    }
+
+    pub(super) fn release_guard(&mut self, path: PathId, engine: &mut AnyEngine) {
+        if let Some(count) = self.guards.get_mut(&path) {
+            *count -= 1;
+            if *count == 0 {
+                self.guards.remove(&path);
+            }
+        }
+        self.release(path, engine);
+    }
+
     /// The number of a path given as bytes, with one more user; a new one goes to the engine.
     pub(super) fn intern(&mut self, key: &[u8], engine: &mut AnyEngine) -> PathId {
         let place = hash(key);
@@ -78,10 +130,39 @@ impl Paths {
             }
         };
         self.index.insert_unique(place, id, |&id| hash(&*entries[id as usize].key));
-        if let Ok(path) = LinearPath::decode(&mut &*key, usize::MAX) {
+        if let Some(path) = filtered_path(key) {
+            engine.insert_filtered(&path, PathId(id));
+        } else if let Ok(path) = LinearPath::decode(&mut &*key, usize::MAX) {
             engine.insert(&path, PathId(id));
         }
         PathId(id)
+    }
+
+    /// A number for a condition that the engine takes as a whole, for the expression that it is.
+    pub(super) fn take(
+        &mut self,
+        condition: &Condition,
+        expression: ExpressionId,
+        engine: &mut AnyEngine,
+    ) -> Option<PathId> {
+        let id = self.free.last().copied().unwrap_or(self.entries.len() as u32);
+        if !engine.insert_tree(condition, PathId(id)) {
+            return None;
+        }
+        let entry = Entry { key: Box::default(), expression, users: 1 };
+        if self.free.pop().is_some() {
+            self.entries[id as usize] = entry;
+        } else {
+            self.entries.push(entry);
+        }
+        Some(PathId(id))
+    }
+
+    /// The expression that the engine took as a whole is gone.
+    pub(super) fn release_taken(&mut self, path: PathId, engine: &mut AnyEngine) {
+        self.entries[path.0 as usize].expression = NONE;
+        self.free.push(path.0);
+        engine.remove_tree(path);
     }
 
     /// One user less of a path that has others.
@@ -108,7 +189,8 @@ impl Paths {
         self.release(path, engine);
     }
 
-    fn release(&mut self, path: PathId, engine: &mut AnyEngine) {
+    /// One user less; the last takes the path out.
+    pub(super) fn release(&mut self, path: PathId, engine: &mut AnyEngine) {
         let entry = &mut self.entries[path.0 as usize];
         entry.users -= 1;
         if entry.users > 0 {
@@ -119,7 +201,9 @@ impl Paths {
             found.remove();
         }
         self.free.push(path.0);
-        if let Ok(linear) = LinearPath::decode(&mut &*key, usize::MAX) {
+        if let Some(filtered) = filtered_path(&key) {
+            engine.remove_filtered(&filtered, path);
+        } else if let Ok(linear) = LinearPath::decode(&mut &*key, usize::MAX) {
             engine.remove(&linear, path);
         }
     }
@@ -129,11 +213,17 @@ impl Paths {
         &self.entries[path.0 as usize].key
     }
 
+    /// Gives back room that was kept for growth.
+    pub(super) fn settle(&mut self) {
+        self.entries.shrink_to_fit();
+    }
+
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
         let keys: usize = self.entries.iter().map(|entry| entry.key.len()).sum();
         let waiting: usize = self.waiting.values().map(|list| list.capacity() * 4 + 40).sum();
         keys + waiting
+            + self.guards.capacity() * 9
             + self.entries.capacity() * size_of::<Entry>()
             + self.index.allocation_size()
             + self.free.capacity() * size_of::<u32>()

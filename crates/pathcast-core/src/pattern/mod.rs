@@ -11,6 +11,7 @@
 
 mod build;
 mod encode;
+mod filtered;
 mod linear;
 mod normalise;
 mod ordered;
@@ -20,6 +21,7 @@ pub(crate) use build::{and, exists, not, or, root};
 pub use encode::{
     DecodeError, decode_condition, decode_number, decode_text, encode_condition, encode_number, encode_text,
 };
+pub use filtered::{FilteredPath, FilteredStep, as_filtered, decompose, heap_bytes, is_filter, passes};
 pub use linear::{LinearPath, LinearStep, Tail, Trigger, as_linear, trigger};
 pub(crate) use normalise::{
     Arguments, Comparand, Place, arguments, attribute_name, comparand, convert, direction, node_test,

@@ -7,12 +7,14 @@
 //! child, and so on up to the document node, each time in time proportional to the nodes in question. That makes the
 //! whole polynomial (nodes times size of the expression), however deeply `//` and predicates are nested.
 
+mod access;
 mod arena;
 mod evaluate;
 mod first;
 mod necessary;
 mod tree;
 
+pub use access::{access, look_up};
 pub use arena::{Arena, ConditionId};
 pub use evaluate::{Evaluator, Memory};
 pub use necessary::Necessary;

@@ -245,6 +245,20 @@ impl Tree {
             .map(|attribute| &self.aside[attribute.value.0 as usize..attribute.value.1 as usize])
     }
 
+    /// The name of an element, as a number.
+    pub fn name(&self, node: NodeId) -> NameId {
+        self.nodes[node as usize].name.name
+    }
+
+    /// The attributes of an element, by number of the name and value.
+    pub fn all_attributes(&self, node: NodeId) -> impl Iterator<Item = (NameId, &str)> {
+        let (from, to) = self.nodes[node as usize].attributes;
+        self.attributes[from as usize..to as usize].iter().map(|attribute| {
+            let (from, to) = attribute.value;
+            (attribute.name.name, &self.aside[from as usize..to as usize])
+        })
+    }
+
     /// The target of a processing instruction.
     pub fn target(&self, node: NodeId) -> &str {
         let attribute = &self.attributes[self.nodes[node as usize].attributes.0 as usize];

@@ -20,7 +20,7 @@ mod accepted;
 mod cache;
 mod run;
 
-pub use run::Run;
+pub use run::{BUDGET, Run};
 
 use super::yfilter::YFilter;
 use super::{Engine, Found, PathId};
@@ -33,6 +33,18 @@ pub struct LazyDfa {
     automaton: YFilter,
     /// Counts changes, so that a run notices that its cache is of another automaton.
     version: u64,
+}
+
+impl LazyDfa {
+    /// The automaton that is made deterministic.
+    pub(super) fn automaton(&self) -> &YFilter {
+        &self.automaton
+    }
+
+    /// Changes whenever paths come or go.
+    pub(super) fn version(&self) -> u64 {
+        self.version
+    }
 }
 
 impl Engine for LazyDfa {
@@ -70,12 +82,20 @@ impl Engine for LazyDfa {
         run.finish(found);
     }
 
+    fn settle(&mut self) {
+        self.automaton.settle();
+    }
+
     fn wants_attributes(&self) -> bool {
         self.automaton.wants_attributes()
     }
 
     fn memory_bytes(&self) -> usize {
         self.automaton.memory_bytes()
+    }
+
+    fn new_run(&self, cache_bytes: usize) -> Run {
+        Run::with_budget(cache_bytes)
     }
 
     fn cache_stats(&self, run: &Run) -> super::CacheStats {

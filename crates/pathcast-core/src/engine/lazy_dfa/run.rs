@@ -32,6 +32,8 @@ pub struct Run {
     document: u32,
     /// Whether some set was loose, so that `met` does not tell the whole.
     gave_up: bool,
+    /// Transitions built for start tags.
+    built: u64,
     stats: CacheStats,
 }
 
@@ -54,6 +56,7 @@ impl Run {
             met_in: Vec::new(),
             document: 0,
             gave_up: false,
+            built: 0,
             stats: CacheStats::default(),
         }
     }
@@ -102,7 +105,10 @@ impl Run {
                 self.start_loose(automaton, element, attributes, found);
                 return;
             }
-            None => self.cache.build(automaton, from, element),
+            None => {
+                self.built += 1;
+                self.cache.build(automaton, from, element)
+            }
         };
         self.meet(accepted);
         if to == DEAD {
@@ -168,6 +174,8 @@ impl Run {
             Some(Level::Loose(set)) => automaton.step(&set.passing, &set.staying, element, &mut next),
             None => return,
         }
+        // A staying state that is entered again is there twice: left so, sets would double with every level.
+        next.sort();
         for &name in attributes {
             let Configuration { passing, staying, paths } = &mut *next;
             for &state in passing.iter().chain(staying.iter()) {
@@ -196,6 +204,16 @@ impl Run {
         for &accepted in &self.met {
             self.cache.accepted.report(accepted, found);
         }
+    }
+
+    /// Start tags that the cache did not know what to do with.
+    pub(in crate::engine) fn missed(&self) -> u64 {
+        self.built + self.stats.loose_steps
+    }
+
+    /// Documents for which the budget was used up.
+    pub(in crate::engine) fn times_full(&self) -> u64 {
+        self.stats.clears + u64::from(self.gave_up)
     }
 
     pub(super) fn stats(&self) -> CacheStats {

@@ -1,0 +1,160 @@
+//! A pattern-matching automaton over the path from the root: Aho-Corasick with a way back.
+//!
+//! **Idea.** A path without wildcards is a row of keywords, the strings of names between its `//`; a path from the
+//! root starts with the symbol `#`. One automaton finds all keywords in the string of open elements. A start tag is one
+//! move, an end tag goes back to the state before it. After "Schema-Conscious Filtering of XML Documents" by Silvasti,
+//! Sippu and Soisalon-Soininen, where a schema has taken the wildcards out before.
+//!
+//! **One keyword.** A path that is one keyword is found when its state is met. A state that a document has met is not
+//! looked at again, nor any on the output path behind it. When all paths are of this kind nothing else is done.
+//!
+//! **Several keywords.** A path waits for one keyword at a time ([`frontier`]); its frontier moves forward at start
+//! tags and back at end tags. The tuples of a state are all looked through, or kept to those that are waited for:
+//! [`Output`] chooses.
+//!
+//! **The rest.** Paths that still hold a wildcard go to the shared automaton, so every path is answered.
+//!
+//! **Invariants.** A keyword has one state, so a filter has one tuple for each keyword. The arcs are made anew, by the
+//! first document after a change, from the trie, which any path may join or leave at any time.
+//!
+//! **Cost.** A start tag is one look-up, or one walk along fail arcs which is remembered. States and tuples are linear in
+//! the sum of the paths' lengths.
+
+mod filters;
+mod frontier;
+mod keywords;
+mod run;
+mod trie;
+
+pub use frontier::Output;
+pub use run::Run;
+
+use std::sync::OnceLock;
+
+use super::yfilter::YFilter;
+use super::{CacheStats, Engine, Found, PathId};
+use crate::names::Resolved;
+use crate::pattern::LinearPath;
+use filters::Filters;
+use keywords::keywords;
+use trie::{Links, NONE, Trie};
+
+/// The automaton of all paths.
+#[derive(Clone, Debug, Default)]
+pub struct Pma {
+    trie: Trie,
+    filters: Filters,
+    links: OnceLock<Links>,
+    output: Output,
+    /// The paths that hold wildcards.
+    rest: YFilter,
+    unsuited: usize,
+    /// Counts changes, so that a run notices that it is of another automaton.
+    version: u64,
+}
+
+impl Pma {
+    /// An empty one.
+    pub fn new(output: Output) -> Self {
+        Self { output, ..Self::default() }
+    }
+
+    fn links(&self) -> &Links {
+        self.links.get_or_init(|| Links::new(&self.trie))
+    }
+
+    fn change(&mut self) {
+        self.version += 1;
+        self.links = OnceLock::new();
+    }
+}
+
+impl Engine for Pma {
+    type Run = Run;
+
+    fn new_run(&self, cache_bytes: usize) -> Run {
+        Run::with_budget(cache_bytes)
+    }
+
+    fn insert(&mut self, path: &LinearPath, id: PathId) {
+        self.change();
+        let Some(keywords) = keywords(path) else {
+            self.rest.insert(path, id);
+            self.unsuited += 1;
+            return;
+        };
+        let states: Vec<_> = keywords.iter().map(|keyword| self.trie.insert(keyword)).collect();
+        if let [state] = states[..] {
+            self.trie.states[state as usize].path = id.0;
+        } else {
+            self.filters.insert(id, &states, &mut self.trie);
+        }
+    }
+
+    fn remove(&mut self, path: &LinearPath, id: PathId) {
+        self.change();
+        let Some(keywords) = keywords(path) else {
+            self.rest.remove(path, id);
+            self.unsuited -= 1;
+            return;
+        };
+        let states: Vec<_> = if let [keyword] = &keywords[..] {
+            let state = self.trie.find(keyword);
+            state.iter().for_each(|&state| self.trie.states[state as usize].path = NONE);
+            state.into_iter().collect()
+        } else {
+            self.filters.remove(id, &mut self.trie)
+        };
+        states.iter().for_each(|&state| self.trie.release(state));
+    }
+
+    fn begin(&self, run: &mut Run) {
+        run.begin(self, self.links());
+        if self.unsuited > 0 {
+            self.rest.begin(&mut run.rest);
+        }
+    }
+
+    #[inline]
+    fn start(&self, run: &mut Run, element: Resolved, attributes: &[Resolved], found: &mut Found) {
+        run.start(self, self.links(), element, attributes);
+        if self.unsuited > 0 {
+            self.rest.start(&mut run.rest, element, attributes, found);
+        }
+    }
+
+    #[inline]
+    fn end(&self, run: &mut Run) {
+        run.end(self);
+        if self.unsuited > 0 {
+            self.rest.end(&mut run.rest);
+        }
+    }
+
+    fn signature<'r>(&self, run: &'r mut Run) -> Option<&'r [u32]> {
+        run.signature(self)
+    }
+
+    fn finish(&self, run: &mut Run, found: &mut Found) {
+        run.finish(self, found);
+    }
+
+    fn cache_stats(&self, run: &Run) -> CacheStats {
+        run.stats()
+    }
+
+    fn unsuited(&self) -> usize {
+        self.unsuited
+    }
+
+    fn wants_attributes(&self) -> bool {
+        self.trie.attribute_edges > 0 || self.rest.wants_attributes()
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.trie.memory_bytes()
+            + self.filters.memory_bytes()
+            + Links::memory_bytes(&self.trie)
+            + self.rest.memory_bytes()
+    }
+}

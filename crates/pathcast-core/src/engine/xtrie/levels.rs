@@ -1,0 +1,349 @@
+//! Sets of levels on the way from the document node to the element at hand.
+//!
+//! Run-time state says at which levels something holds *now*: on the open elements, of which there is one at each
+//! level. So a state is a set of levels, level 0 is the document node, and a relative level is a shift. Up to 63
+//! levels a set is one word; what lies deeper is kept aside, and only documents that deep pay for it.
+
+use rustc_hash::FxHashMap;
+
+/// A relative level: this many levels, or this many and more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Gap {
+    /// Levels.
+    pub min: u32,
+    /// Whether more do not count.
+    pub exact: bool,
+}
+
+impl Gap {
+    /// No level at all.
+    pub(super) const NONE: Self = Self { min: 0, exact: true };
+
+    pub(super) fn new(min: u32, exact: bool) -> Self {
+        Self { min, exact }
+    }
+
+    /// One gap after the other.
+    pub(super) fn and(self, next: Self) -> Self {
+        Self { min: self.min.saturating_add(next.min), exact: self.exact && next.exact }
+    }
+
+    #[inline]
+    pub(super) fn fits(self, levels: u32) -> bool {
+        if self.exact { levels == self.min } else { levels >= self.min }
+    }
+}
+
+/// A set of levels.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Levels {
+    low: u64,
+    /// Levels from 64 on.
+    high: Vec<u64>,
+}
+
+impl Levels {
+    #[inline]
+    pub(super) fn one(level: u32) -> Self {
+        Self::range(level, level)
+    }
+
+    /// From one level to another, both included.
+    #[inline]
+    pub(super) fn range(from: u32, to: u32) -> Self {
+        if from > to {
+            return Self::default();
+        }
+        if to < 64 {
+            return Self { low: (u64::MAX >> (63 - (to - from))) << from, high: Vec::new() };
+        }
+        let mut words = vec![0_u64; to as usize / 64 + 1];
+        for (at, word) in words.iter_mut().enumerate() {
+            let start = at as u32 * 64;
+            if from < start + 64 {
+                let first = from.max(start) - start;
+                let last = to.min(start + 63) - start;
+                *word = (u64::MAX >> (63 - (last - first))) << first;
+            }
+        }
+        Self::from_words(words)
+    }
+
+    fn from_words(mut words: Vec<u64>) -> Self {
+        while words.len() > 1 && words.last() == Some(&0) {
+            words.pop();
+        }
+        let low = words.first().copied().unwrap_or(0);
+        if words.len() <= 1 {
+            return Self { low, high: Vec::new() };
+        }
+        words.remove(0);
+        Self { low, high: words }
+    }
+
+    fn words(&self) -> Vec<u64> {
+        std::iter::once(self.low).chain(self.high.iter().copied()).collect()
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.low == 0 && self.high.is_empty()
+    }
+
+    fn lowest(&self) -> Option<u32> {
+        if self.low != 0 {
+            return Some(self.low.trailing_zeros());
+        }
+        let at = self.high.iter().position(|&word| word != 0)?;
+        Some(64 * (at as u32 + 1) + self.high[at].trailing_zeros())
+    }
+
+    fn highest(&self) -> Option<u32> {
+        if let Some(at) = self.high.iter().rposition(|&word| word != 0) {
+            return Some(64 * (at as u32 + 1) + 63 - self.high[at].leading_zeros());
+        }
+        (self.low != 0).then(|| 63 - self.low.leading_zeros())
+    }
+
+    /// Levels a gap below one of these, no further down than `bound`.
+    #[inline]
+    pub(super) fn below(&self, gap: Gap, bound: u32) -> Self {
+        if self.high.is_empty() && bound < 64 {
+            let reach = if gap.exact { self.low } else { self.low | self.low.wrapping_neg() };
+            let low = reach.checked_shl(gap.min).unwrap_or(0) & (u64::MAX >> (63 - bound));
+            return Self { low, high: Vec::new() };
+        }
+        let Some(lowest) = self.lowest() else { return Self::default() };
+        let from = lowest.saturating_add(gap.min);
+        if from > bound {
+            return Self::default();
+        }
+        if !gap.exact {
+            return Self::range(from, bound);
+        }
+        Self::from_levels(self.iter().map(|level| level + gap.min).filter(|&level| level <= bound))
+    }
+
+    /// Levels a gap above one of these.
+    #[inline]
+    pub(super) fn above(&self, gap: Gap) -> Self {
+        let Some(highest) = self.highest() else { return Self::default() };
+        if highest < gap.min {
+            return Self::default();
+        }
+        if !gap.exact {
+            return Self::range(0, highest - gap.min);
+        }
+        if self.high.is_empty() {
+            return Self { low: self.low.checked_shr(gap.min).unwrap_or(0), high: Vec::new() };
+        }
+        Self::from_levels(self.iter().filter_map(|level| level.checked_sub(gap.min)))
+    }
+
+    fn from_levels(levels: impl Iterator<Item = u32>) -> Self {
+        let mut words = vec![0_u64];
+        for level in levels {
+            let at = level as usize / 64;
+            if words.len() <= at {
+                words.resize(at + 1, 0);
+            }
+            words[at] |= 1 << (level % 64);
+        }
+        Self::from_words(words)
+    }
+
+    /// Keeps what is in another set too.
+    #[inline]
+    pub(super) fn keep(&mut self, other: &Self) {
+        self.low &= other.low;
+        if self.high.is_empty() {
+            return;
+        }
+        let words = self.words();
+        let theirs = other.words();
+        *self = Self::from_words(words.iter().zip(&theirs).map(|(word, their)| word & their).collect());
+    }
+
+    pub(super) fn retain(&mut self, mut holds: impl FnMut(u32) -> bool) {
+        if !self.is_empty() {
+            *self =
+                Self::from_levels(self.iter().filter(|&level| holds(level)).collect::<Vec<_>>().into_iter());
+        }
+    }
+
+    /// Whether a gap leads to one of these from the document node.
+    pub(super) fn reached_by(&self, gap: Gap) -> bool {
+        if gap.exact { self.contains(gap.min) } else { self.highest().is_some_and(|level| level >= gap.min) }
+    }
+
+    fn contains(&self, level: u32) -> bool {
+        match level / 64 {
+            0 => self.low >> level & 1 != 0,
+            at => self.high.get(at as usize - 1).is_some_and(|word| word >> (level % 64) & 1 != 0),
+        }
+    }
+
+    /// The levels, the lowest number first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        let (mut word, mut base, mut rest) = (self.low, 0, self.high.iter());
+        std::iter::from_fn(move || {
+            while word == 0 {
+                word = *rest.next()?;
+                base += 64;
+            }
+            let level = base + word.trailing_zeros();
+            word &= word - 1;
+            Some(level)
+        })
+    }
+}
+
+/// A set of levels for each of many numbers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LevelSets {
+    low: Vec<u64>,
+    /// By number and word: levels from 64 on.
+    high: FxHashMap<(u32, u32), u64>,
+}
+
+impl LevelSets {
+    /// Makes room for numbers below `bound`; all sets must be empty.
+    pub(super) fn resize(&mut self, bound: usize) {
+        self.low.resize(bound, 0);
+    }
+
+    #[inline]
+    pub(super) fn insert(&mut self, id: u32, level: u32) {
+        if level < 64 {
+            self.low[id as usize] |= 1 << level;
+        } else {
+            *self.high.entry((id, level / 64)).or_default() |= 1 << (level % 64);
+        }
+    }
+
+    #[inline]
+    pub(super) fn remove(&mut self, id: u32, level: u32) {
+        if level < 64 {
+            self.low[id as usize] &= !(1 << level);
+        } else if let std::collections::hash_map::Entry::Occupied(mut word) =
+            self.high.entry((id, level / 64))
+        {
+            *word.get_mut() &= !(1 << (level % 64));
+            if *word.get() == 0 {
+                word.remove();
+            }
+        }
+    }
+
+    /// Whether the set has a level a gap above this one.
+    #[inline(always)] // asked for every lineage of every substring that is met
+    pub(super) fn has_above(&self, id: u32, level: u32, gap: Gap) -> bool {
+        let Some(top) = level.checked_sub(gap.min) else { return false };
+        if top < 64 {
+            let low = self.low[id as usize];
+            return if gap.exact { low >> top & 1 != 0 } else { low << (63 - top) != 0 };
+        }
+        let word = |at: u32| self.high.get(&(id, at)).copied().unwrap_or(0);
+        let last = word(top / 64);
+        if gap.exact {
+            return last >> (top % 64) & 1 != 0;
+        }
+        self.low[id as usize] != 0 || last << (63 - top % 64) != 0 || (1..top / 64).any(|at| word(at) != 0)
+    }
+
+    /// The levels of the set that are a gap above this one.
+    #[inline]
+    pub(super) fn above(&self, id: u32, level: u32, gap: Gap) -> Levels {
+        let Some(top) = level.checked_sub(gap.min) else { return Levels::default() };
+        if top < 64 {
+            let fits = if gap.exact { 1 << top } else { u64::MAX >> (63 - top) };
+            return Levels { low: self.low[id as usize] & fits, high: Vec::new() };
+        }
+        let mut levels = Levels::one(level).above(gap);
+        levels.keep(&self.get(id, level));
+        levels
+    }
+
+    /// The set, no further down than `bound`.
+    #[inline]
+    pub(super) fn get(&self, id: u32, bound: u32) -> Levels {
+        let low = self.low[id as usize];
+        if bound < 64 {
+            return Levels { low, high: Vec::new() };
+        }
+        let high = (1..=bound / 64).map(|at| self.high.get(&(id, at)).copied().unwrap_or(0));
+        Levels::from_words(std::iter::once(low).chain(high).collect())
+    }
+
+    /// Heap bytes held.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.low.capacity() * 8 + self.high.capacity() * 24
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(levels: &[u32]) -> Levels {
+        Levels::from_levels(levels.iter().copied())
+    }
+
+    /// Against the definition, on sets on both sides of the word's edge.
+    #[test]
+    fn gaps_shift_sets() {
+        let sets: [&[u32]; 7] = [&[], &[0], &[3, 9], &[60, 63], &[63, 64], &[2, 70, 128], &[200]];
+        for levels in sets {
+            for min in [0, 1, 2, 5, 63, 64, 70] {
+                for exact in [true, false] {
+                    let gap = Gap::new(min, exact);
+                    let bound = 260;
+                    let fits = |from: u32, to: u32| to >= from && gap.fits(to - from);
+                    let below: Vec<u32> =
+                        (0..=bound).filter(|&to| levels.iter().any(|&from| fits(from, to))).collect();
+                    let above: Vec<u32> =
+                        (0..=bound).filter(|&from| levels.iter().any(|&to| fits(from, to))).collect();
+                    assert_eq!(
+                        set(levels).below(gap, bound).iter().collect::<Vec<_>>(),
+                        below,
+                        "{gap:?} {levels:?}"
+                    );
+                    assert_eq!(
+                        set(levels).above(gap).iter().collect::<Vec<_>>(),
+                        above,
+                        "{gap:?} {levels:?}"
+                    );
+                    assert_eq!(set(levels).reached_by(gap), levels.iter().any(|&level| gap.fits(level)));
+                    let mut sets = LevelSets::default();
+                    sets.resize(2);
+                    levels.iter().for_each(|&level| sets.insert(1, level));
+                    assert_eq!(sets.get(1, bound), set(levels));
+                    for level in 0..bound {
+                        let expected = levels.iter().any(|&each| fits(each, level));
+                        assert_eq!(sets.has_above(1, level, gap), expected, "{gap:?} {levels:?} {level}");
+                        let fitting: Vec<u32> =
+                            levels.iter().copied().filter(|&each| fits(each, level)).collect();
+                        assert_eq!(sets.above(1, level, gap), set(&fitting), "{gap:?} {levels:?} {level}");
+                    }
+                    levels.iter().for_each(|&level| sets.remove(1, level));
+                    assert!(sets.get(1, bound).is_empty() && sets.high.is_empty());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ranges_and_intersections() {
+        for (from, to) in [(0, 0), (5, 63), (5, 64), (64, 64), (70, 200), (3, 2)] {
+            let range = Levels::range(from, to);
+            assert_eq!(range.iter().collect::<Vec<_>>(), (from..=to).collect::<Vec<_>>());
+            let mut kept = range.clone();
+            kept.keep(&set(&[5, 64, 130]));
+            let expected: Vec<u32> =
+                [5, 64, 130].into_iter().filter(|level| (from..=to).contains(level)).collect();
+            assert_eq!(kept.iter().collect::<Vec<_>>(), expected);
+            kept.retain(|level| level > 64);
+            assert_eq!(kept, set(&expected.into_iter().filter(|&level| level > 64).collect::<Vec<_>>()));
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The open elements: what tests may ask about them.
+
+use crate::names::Resolved;
+
+/// One attribute: its name and where its value ends in the buffer.
+#[derive(Clone, Copy, Debug)]
+struct Attribute {
+    name: Resolved,
+    value: (usize, usize),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    name: Resolved,
+    /// No other element of any document has this number.
+    serial: u64,
+    /// Where its attributes and their values start.
+    attributes: usize,
+    values: usize,
+    /// Where its text starts.
+    text: usize,
+    /// Whether its text is needed.
+    reads: bool,
+    /// The deepest level seen in it.
+    deepest: u32,
+    /// Child elements so far.
+    children: u32,
+}
+
+/// The open elements, the document node at level 0.
+#[derive(Debug, Default)]
+pub(super) struct Open {
+    frames: Vec<Frame>,
+    attributes: Vec<Attribute>,
+    values: String,
+    text: String,
+    /// Open elements whose text is needed.
+    readers: usize,
+    serial: u64,
+}
+
+/// An open element as tests see it.
+pub(super) struct Element<'a> {
+    pub(super) name: Resolved,
+    attributes: &'a [Attribute],
+    values: &'a str,
+}
+
+impl<'a> Element<'a> {
+    /// A node that is no element: it has neither name nor attributes.
+    pub(super) const NOTHING: Element<'static> =
+        Element { name: Resolved::OTHER, attributes: &[], values: "" };
+
+    pub(super) fn attributes(&self) -> impl Iterator<Item = (Resolved, &'a str)> + use<'a> {
+        let values = self.values;
+        self.attributes.iter().map(move |each| (each.name, &values[each.value.0..each.value.1]))
+    }
+}
+
+impl Open {
+    /// Opens the document node alone.
+    pub(super) fn begin(&mut self) {
+        self.frames.clear();
+        self.attributes.clear();
+        self.values.clear();
+        self.text.clear();
+        self.readers = 0;
+        self.push(Resolved::OTHER);
+    }
+
+    fn push(&mut self, name: Resolved) {
+        let deepest = self.frames.len() as u32;
+        self.serial += 1;
+        self.frames.push(Frame {
+            name,
+            serial: self.serial,
+            attributes: self.attributes.len(),
+            values: self.values.len(),
+            text: self.text.len(),
+            reads: false,
+            deepest,
+            children: 0,
+        });
+    }
+
+    /// Opens an element; `attributes` may be left out when no test asks for them.
+    pub(super) fn start<'a>(
+        &mut self,
+        name: Resolved,
+        attributes: impl Iterator<Item = (Resolved, &'a str)>,
+    ) {
+        if let Some(parent) = self.frames.last_mut() {
+            parent.children += 1;
+        }
+        self.push(name);
+        for (name, value) in attributes {
+            let start = self.values.len();
+            self.values.push_str(value);
+            self.attributes.push(Attribute { name, value: (start, self.values.len()) });
+        }
+    }
+
+    /// The text of the innermost element is needed.
+    pub(super) fn read(&mut self) {
+        if let Some(frame) = self.frames.last_mut()
+            && !std::mem::replace(&mut frame.reads, true)
+        {
+            self.readers += 1;
+        }
+    }
+
+    pub(super) fn text(&mut self, piece: &str) {
+        if self.readers > 0 {
+            self.text.push_str(piece);
+        }
+    }
+
+    pub(super) fn end(&mut self) {
+        if let Some(frame) = self.frames.pop() {
+            self.attributes.truncate(frame.attributes);
+            self.values.truncate(frame.values);
+            self.readers -= usize::from(frame.reads);
+            if self.readers == 0 {
+                self.text.clear();
+            }
+            if let Some(parent) = self.frames.last_mut() {
+                parent.deepest = parent.deepest.max(frame.deepest);
+            }
+        }
+    }
+
+    /// The level of the innermost element.
+    #[inline]
+    pub(super) fn level(&self) -> u32 {
+        self.frames.len().saturating_sub(1) as u32
+    }
+
+    /// Which child of the element at a level is open now, or was last; the first is 1.
+    #[inline]
+    pub(super) fn branch(&self, level: u32) -> u32 {
+        self.frames.get(level as usize).map_or(0, |frame| frame.children)
+    }
+
+    /// The number of the element at a level.
+    #[inline]
+    pub(super) fn serial(&self, level: u32) -> u64 {
+        self.frames.get(level as usize).map_or(0, |frame| frame.serial)
+    }
+
+    pub(super) fn element(&self, level: u32) -> Element<'_> {
+        let Some(frame) = self.frames.get(level as usize) else { return Element::NOTHING };
+        let end = self.frames.get(level as usize + 1).map_or(self.attributes.len(), |next| next.attributes);
+        Element {
+            name: frame.name,
+            attributes: &self.attributes[frame.attributes..end],
+            values: &self.values,
+        }
+    }
+
+    /// The string-value so far of the innermost element, and the levels below it.
+    pub(super) fn ending(&self) -> super::local::Ending<'_> {
+        let level = self.level();
+        self.frames.last().map_or(super::local::Ending { value: "", height: 0 }, |frame| {
+            super::local::Ending {
+                value: self.text.get(frame.text..).unwrap_or(""),
+                height: frame.deepest - level,
+            }
+        })
+    }
+
+    /// Heap bytes held.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.frames.capacity() * size_of::<Frame>()
+            + self.attributes.capacity() * size_of::<Attribute>()
+            + self.values.capacity()
+            + self.text.capacity()
+    }
+
+    /// Gives back what one huge document made large.
+    pub(super) fn shrink(&mut self) {
+        const KEPT: usize = 1 << 20;
+        for buffer in [&mut self.values, &mut self.text] {
+            if buffer.capacity() > KEPT {
+                *buffer = String::new();
+            }
+        }
+    }
+}

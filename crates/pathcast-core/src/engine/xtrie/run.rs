@@ -1,0 +1,259 @@
+//! A run over one document: events, the walk through the trie, and what is reset at each end tag.
+//!
+//! **Invariant.** All that is noted for a level is forgotten when the element at that level ends, by lists of what was
+//! noted there. So a document that touches little costs little, however large the table is.
+
+use super::levels::LevelSets;
+use super::open::Open;
+use super::state::States;
+use super::table::NONE;
+use super::trie::{NodeId, ROOT, Special};
+use super::{Variant, XTrie};
+use crate::engine::{Found, PathId};
+use crate::names::{NameId, Resolved};
+
+/// What a document changes.
+#[derive(Debug, Default)]
+pub struct Run {
+    pub(super) open: Open,
+    /// By level: the trie node of the longest substring that ends there.
+    nodes: Vec<NodeId>,
+    /// The levels at which each substring was met.
+    pub(super) met: LevelSets,
+    /// Eager: the levels at which each lineage holds.
+    pub(super) held: LevelSets,
+    /// Nodes and lineages that were noted, level by level.
+    specials: Vec<NodeId>,
+    pub(super) noted: Vec<u32>,
+    marks: Vec<Marks>,
+    pub(super) states: States,
+    /// By lineage: the element below which its leaves were tried, and the document in which its paths were found.
+    pub(super) tried: Vec<u64>,
+    pub(super) found_in: Vec<u64>,
+    /// Lineages that may hang on others at their own level: they are tried last.
+    late: Vec<u32>,
+    /// By level: rows whose branches are found and whose tests wait for the end tag.
+    pub(super) waiting: Vec<Vec<u32>>,
+    pub(super) waiting_paths: Vec<Vec<u32>>,
+    /// Rows that were just completed, at their levels.
+    pub(super) agenda: Vec<(u32, u32)>,
+    pub(super) found: Found,
+    /// The text node that is being read.
+    text: String,
+    #[cfg(test)]
+    pub(super) trace: Vec<(u32, u32, u64)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Marks {
+    specials: usize,
+    noted: usize,
+}
+
+impl Run {
+    /// The level of the innermost node: a text node, while it is looked at, lies below the innermost element.
+    #[inline]
+    pub(super) fn level(&self) -> u32 {
+        self.marks.len() as u32
+    }
+
+    /// Rows that wait for the end tag at a level.
+    pub(super) fn wait(&mut self, level: u32, row: u32, single: bool) {
+        let lists = if single { &mut self.waiting_paths } else { &mut self.waiting };
+        if lists.len() <= level as usize {
+            lists.resize(level as usize + 1, Vec::new());
+        }
+        lists[level as usize].push(row);
+    }
+
+    fn mark(&mut self) {
+        self.marks.push(Marks { specials: self.specials.len(), noted: self.noted.len() });
+    }
+
+    /// Heap bytes held.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.open.memory_bytes()
+            + self.met.memory_bytes()
+            + self.held.memory_bytes()
+            + (self.tried.capacity() + self.found_in.capacity()) * size_of::<u64>()
+            + self.states.memory_bytes()
+    }
+}
+
+impl XTrie {
+    pub(super) fn begin_run(&self, run: &mut Run) {
+        while run.level() > 0 {
+            self.forget(run); // a document that broke off
+        }
+        run.states.end(0);
+        run.open.shrink();
+        run.open.begin();
+        run.nodes.clear();
+        run.nodes.push(ROOT);
+        run.text.clear();
+        run.met.resize(self.trie.nodes.len());
+        run.states.resize(self.table.row_bound());
+        let lineages = self.table.lineages.bound();
+        run.held.resize(lineages);
+        run.tried.resize(lineages, 0);
+        run.found_in.resize(lineages, 0);
+        run.found.clear(self.table.pattern_bound());
+    }
+
+    pub(super) fn start_element<'a>(
+        &self,
+        run: &mut Run,
+        element: Resolved,
+        attributes: &[Resolved],
+        values: impl Iterator<Item = (Resolved, &'a str)>,
+    ) {
+        self.end_text(run);
+        run.open.start(element, values);
+        run.mark();
+        let from = run.nodes.last().copied().unwrap_or(ROOT);
+        let node = self.trie.step(from, element.name);
+        run.nodes.push(node);
+        let mut at = node;
+        while at != ROOT {
+            self.meet(run, at);
+            at = self.trie.nodes[at as usize].max_suffix;
+        }
+        self.meet_special(run, Special::Any);
+        if element.namespace != NameId::OTHER {
+            self.meet_special(run, Special::Namespace(element.namespace));
+        }
+        if self.trie.attribute_specials > 0 {
+            for attribute in attributes.iter().filter(|attribute| attribute.name != NameId::OTHER) {
+                self.meet_special(run, Special::Attribute(attribute.name));
+            }
+        }
+        if !run.late.is_empty() {
+            self.probe_late(run);
+        }
+    }
+
+    fn meet_special(&self, run: &mut Run, special: Special) {
+        let Some(node) = self.trie.special(special) else { return };
+        // Without namespaces two attributes may have one name.
+        let known = run.marks.last().is_some_and(|marks| run.specials[marks.specials..].contains(&node));
+        if !known {
+            run.specials.push(node);
+            self.meet(run, node);
+        }
+    }
+
+    /// A substring ends at the innermost node.
+    #[inline]
+    fn meet(&self, run: &mut Run, node: NodeId) {
+        let substring = &self.trie.nodes[node as usize];
+        if substring.readers > 0 && substring.special != Some(Special::Text) {
+            run.open.read();
+        }
+        let level = run.level();
+        run.met.insert(node, level);
+        let eager = self.options.variant == Variant::Eager;
+        for link in &substring.lineages {
+            if link.late {
+                run.late.push(link.lineage);
+                continue;
+            }
+            // Most lineages are passed over here.
+            let may = if link.probe == NONE {
+                link.reach.fits(level)
+            } else if eager && link.parent != NONE {
+                run.held.has_above(link.parent, level, link.reach)
+            } else {
+                (eager || !link.inner) && run.met.has_above(link.probe, level, link.reach)
+            };
+            if may {
+                self.probe(run, link.lineage, level);
+            }
+        }
+    }
+
+    /// All substrings of the start tag are met, and all lineages that others may hang on are noted; those that hang on
+    /// late ones come after them.
+    fn probe_late(&self, run: &mut Run) {
+        let level = run.level();
+        let mut late = std::mem::take(&mut run.late);
+        if late.len() > 1 {
+            late.sort_by_cached_key(|&lineage| self.depth(lineage));
+        }
+        late.drain(..).for_each(|lineage| self.probe(run, lineage, level));
+        run.late = late;
+    }
+
+    pub(super) fn end_element(&self, run: &mut Run) {
+        self.end_text(run);
+        let level = run.level();
+        while let Some(row) = run.waiting_paths.get_mut(level as usize).and_then(Vec::pop) {
+            self.end_path(run, PathId(row));
+        }
+        // Branches before what they are branches of: a row that asks for none of them must know. Completing a row may
+        // let another one at this level wait, whose turn it is then.
+        if let Some(rows) = run.waiting.get_mut(level as usize) {
+            rows.sort_unstable();
+        }
+        while let Some(row) = run.waiting.get_mut(level as usize).and_then(Vec::pop) {
+            self.end_row(run, row, level);
+        }
+        self.forget(run);
+    }
+
+    pub(super) fn text_piece(&self, run: &mut Run, piece: &str) {
+        run.open.text(piece);
+        if run.level() > 0 && self.trie.special(Special::Text).is_some() {
+            run.text.push_str(piece);
+        }
+    }
+
+    /// A text node is complete: it begins and ends below the innermost element.
+    pub(super) fn end_text(&self, run: &mut Run) {
+        if run.text.is_empty() {
+            return;
+        }
+        let Some(node) = self.trie.special(Special::Text) else { return };
+        run.mark();
+        run.specials.push(node);
+        self.meet(run, node);
+        let level = run.level();
+        let text = std::mem::take(&mut run.text);
+        while let Some(row) = run.waiting.get_mut(level as usize).and_then(Vec::pop) {
+            self.end_text_row(run, row, level, &text);
+        }
+        run.text = text;
+        run.text.clear();
+        self.forget_level(run);
+    }
+
+    /// Leaves the innermost element without a look at what waits.
+    fn forget(&self, run: &mut Run) {
+        self.forget_level(run);
+        if let Some(node) = run.nodes.pop() {
+            let level = run.level() + 1;
+            let mut at = node;
+            while at != ROOT {
+                run.met.remove(at, level);
+                at = self.trie.nodes[at as usize].max_suffix;
+            }
+        }
+        run.open.end();
+    }
+
+    fn forget_level(&self, run: &mut Run) {
+        let level = run.level();
+        let Some(marks) = run.marks.pop() else { return };
+        for node in run.specials.drain(marks.specials..) {
+            run.met.remove(node, level);
+        }
+        for lineage in run.noted.drain(marks.noted..) {
+            run.held.remove(lineage, level);
+        }
+        for lists in [&mut run.waiting, &mut run.waiting_paths] {
+            if let Some(list) = lists.get_mut(level as usize) {
+                list.clear();
+            }
+        }
+        run.states.end(level);
+    }
+}

@@ -1,0 +1,184 @@
+//! The run-time state of tree patterns: which branches of a row have been found, at each level.
+//!
+//! A state is a fact about the element that is open *now* at a level, so it goes when that element ends. It is made
+//! when the first branch of a row is found: until then a row that holds at a level has nothing to remember. All branches
+//! anywhere are a bit string; branches in order are the rank of the next one. That sibling branches lie under
+//! different children is kept as the number of the child that the last branch was found under, instead of a flag that
+//! would have to be taken back at each end tag.
+
+use rustc_hash::FxHashMap;
+
+use super::pattern::Mode;
+
+/// What has been found of one row at one level.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    level: u32,
+    /// All or any: bits of branches to be found. In order: the rank of the next.
+    left: u64,
+    /// The child that the last branch was found under.
+    branch: u32,
+    /// Whether nothing more is asked of it: it is complete, or could not help any more.
+    done: bool,
+}
+
+/// States by row and level.
+#[derive(Debug, Default)]
+pub(super) struct States {
+    /// By row: one state, which is all there is unless elements of one name lie within each other.
+    first: Vec<State>,
+    /// By row and level: the others.
+    more: FxHashMap<u64, State>,
+    /// By level: the rows with a state there.
+    rows: Vec<Vec<u32>>,
+}
+
+/// No level.
+const FREE: u32 = u32::MAX;
+
+fn key(row: u32, level: u32) -> u64 {
+    u64::from(level) << 32 | u64::from(row)
+}
+
+/// What a row asks of its branches.
+#[derive(Clone, Copy)]
+pub(super) struct Branches {
+    pub(super) mode: Mode,
+    pub(super) count: u32,
+}
+
+impl Branches {
+    fn fresh(self, level: u32) -> State {
+        let left = match self.mode {
+            Mode::Ordered => 1,
+            Mode::All | Mode::Any | Mode::Not => u64::MAX >> (64 - self.count.clamp(1, 64)),
+        };
+        State { level, left, branch: 0, done: false }
+    }
+}
+
+impl States {
+    /// Whether a branch of this rank, found under the child that is open now, would help.
+    #[inline]
+    pub(super) fn wants(&self, row: u32, level: u32, branches: Branches, rank: u32, child: u32) -> bool {
+        match self.get(row, level) {
+            None => branches.mode != Mode::Ordered || rank == 1,
+            Some(state) => wants(state, branches.mode, rank, child),
+        }
+    }
+
+    /// Notes a branch. `None` if it does not help; else whether the row has all it needs now.
+    pub(super) fn find(
+        &mut self,
+        row: u32,
+        level: u32,
+        branches: Branches,
+        rank: u32,
+        child: u32,
+    ) -> Option<bool> {
+        if !self.wants(row, level, branches, rank, child) {
+            return None;
+        }
+        let state = self.entry(row, level, branches);
+        match branches.mode {
+            Mode::Any | Mode::Not => state.done = true,
+            Mode::All => {
+                state.left &= !(1 << (rank - 1));
+                state.done = state.left == 0;
+            }
+            Mode::Ordered => {
+                state.left += 1;
+                state.branch = child;
+                state.done = state.left > u64::from(branches.count);
+            }
+        }
+        Some(state.done)
+    }
+
+    /// Nothing more is asked of a row at a level. False if that was so before.
+    pub(super) fn finish(&mut self, row: u32, level: u32, branches: Branches) -> bool {
+        !std::mem::replace(&mut self.entry(row, level, branches).done, true)
+    }
+
+    /// Whether nothing more is asked of a row at a level.
+    pub(super) fn is_done(&self, row: u32, level: u32) -> bool {
+        self.get(row, level).is_some_and(|state| state.done)
+    }
+
+    #[inline]
+    fn get(&self, row: u32, level: u32) -> Option<&State> {
+        let first = &self.first[row as usize];
+        if first.level == level {
+            return Some(first);
+        }
+        if self.more.is_empty() { None } else { self.more.get(&key(row, level)) }
+    }
+
+    fn entry(&mut self, row: u32, level: u32, branches: Branches) -> &mut State {
+        if self.rows.len() <= level as usize {
+            self.rows.resize(level as usize + 1, Vec::new());
+        }
+        let rows = &mut self.rows[level as usize];
+        let first = &mut self.first[row as usize];
+        if first.level == level {
+            return first;
+        }
+        let key = key(row, level);
+        if first.level == FREE && !self.more.contains_key(&key) {
+            rows.push(row);
+            *first = branches.fresh(level);
+            return first;
+        }
+        self.more.entry(key).or_insert_with(|| {
+            rows.push(row);
+            branches.fresh(level)
+        })
+    }
+
+    /// Makes room for rows below `bound`; there must be no state.
+    pub(super) fn resize(&mut self, bound: usize) {
+        self.first.resize(bound, State { level: FREE, left: 0, branch: 0, done: false });
+    }
+
+    /// The element at a level ends.
+    pub(super) fn end(&mut self, level: u32) {
+        if let Some(rows) = self.rows.get_mut(level as usize) {
+            for row in rows.drain(..) {
+                let first = &mut self.first[row as usize];
+                if first.level == level {
+                    first.level = FREE;
+                } else {
+                    self.more.remove(&key(row, level));
+                }
+            }
+        }
+    }
+
+    /// The paper's value for a row that holds at a level: the rank of the next branch.
+    #[cfg(test)]
+    pub(super) fn value(&self, row: u32, level: u32, branches: Branches) -> u64 {
+        let state = self.get(row, level).copied().unwrap_or(branches.fresh(level));
+        if state.done { u64::from(branches.count) + 1 } else { state.left }
+    }
+
+    /// How many there are.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.rows.iter().map(Vec::len).sum()
+    }
+
+    /// Heap bytes held.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let rows: usize = self.rows.iter().map(|rows| rows.capacity() * 4 + size_of::<Vec<u32>>()).sum();
+        self.first.capacity() * size_of::<State>() + self.more.capacity() * (size_of::<State>() + 9) + rows
+    }
+}
+
+fn wants(state: &State, mode: Mode, rank: u32, child: u32) -> bool {
+    !state.done
+        && match mode {
+            Mode::Any | Mode::Not => true,
+            Mode::All => state.left >> (rank - 1) & 1 != 0,
+            Mode::Ordered => state.left == u64::from(rank) && state.branch != child,
+        }
+}

@@ -1,0 +1,270 @@
+//! The substring-table: one row for each substring of each pattern.
+//!
+//! Rows of one pattern lie together in the order of its decomposition, so a parent comes before its children. Where a row
+//! holds is a matter of its lineage ([`super::lineage`]), which rows of other patterns may share; what is a row's own
+//! is its rank, its branches, and its tests at the end tag. Single paths need nothing of that: they have one small row,
+//! for the last substring.
+
+use rustc_hash::FxHashMap;
+
+use super::decompose::{Piece, StartTest, Substring};
+use super::lineage::{Lineages, List};
+use super::local::reads_value;
+use super::pattern::Mode;
+use super::trie::Trie;
+use crate::engine::PathId;
+use crate::pattern::Condition;
+
+/// No row, no node, no lineage, no tests.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A row of a tree pattern.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    /// The parent row, or `NONE`.
+    pub(super) parent: u32,
+    pub(super) rank: u32,
+    pub(super) children: u32,
+    pub(super) mode: Mode,
+    pub(super) lineage: u32,
+    /// Its list and its place there.
+    list: List,
+    place: u32,
+    /// Number of its tests at the end tag, or `NONE`.
+    pub(super) ends: u32,
+    pub(super) pattern: PathId,
+}
+
+/// A single path.
+#[derive(Clone, Debug)]
+pub(super) struct PathRow {
+    /// That of its last substring.
+    pub(super) lineage: u32,
+    place: u32,
+    /// Number of the tests at the end tag of its last element, or `NONE`.
+    pub(super) ends: u32,
+}
+
+/// Where the rows of a pattern are.
+#[derive(Clone, Copy, Debug)]
+enum Extent {
+    Path,
+    Rows { from: u32, len: u32 },
+}
+
+/// Numbered values of which some may be free.
+#[derive(Clone, Debug)]
+struct Slab<T> {
+    items: Vec<T>,
+    free: Vec<u32>,
+}
+
+impl<T> Default for Slab<T> {
+    fn default() -> Self {
+        Self { items: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T: Default> Slab<T> {
+    fn put(&mut self, item: T) -> u32 {
+        match self.free.pop() {
+            Some(at) => {
+                self.items[at as usize] = item;
+                at
+            }
+            None => {
+                self.items.push(item);
+                (self.items.len() - 1) as u32
+            }
+        }
+    }
+
+    fn remove(&mut self, at: u32) {
+        self.items[at as usize] = T::default();
+        self.free.push(at);
+    }
+}
+
+/// The substring-table.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Table {
+    rows: Vec<Row>,
+    /// Blocks of rows that are free, by length.
+    free: FxHashMap<u32, Vec<u32>>,
+    /// By pattern: single paths.
+    paths: FxHashMap<u32, PathRow>,
+    pub(super) lineages: Lineages,
+    starts: Slab<Box<[StartTest]>>,
+    ends: Slab<Box<[Condition]>>,
+    /// By pattern.
+    extents: Vec<Option<Extent>>,
+}
+
+impl Table {
+    #[inline]
+    pub(super) fn row(&self, row: u32) -> &Row {
+        &self.rows[row as usize]
+    }
+
+    /// A single path that waits for an end tag, or is to be removed.
+    pub(super) fn path(&self, path: PathId) -> Option<&PathRow> {
+        self.paths.get(&path.0)
+    }
+
+    #[inline]
+    pub(super) fn starts(&self, tests: u32) -> &[StartTest] {
+        self.starts.items.get(tests as usize).map_or(&[], |tests| tests)
+    }
+
+    #[inline]
+    pub(super) fn ends(&self, tests: u32) -> &[Condition] {
+        self.ends.items.get(tests as usize).map_or(&[], |tests| tests)
+    }
+
+    /// One more than the largest number of a row.
+    pub(super) fn row_bound(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// One more than the largest number of a pattern.
+    pub(super) fn pattern_bound(&self) -> usize {
+        self.extents.len()
+    }
+
+    /// The rows of a tree pattern; nothing for a single path.
+    pub(super) fn rows_of(&self, pattern: PathId) -> std::ops::Range<u32> {
+        match self.extents.get(pattern.0 as usize) {
+            Some(Some(Extent::Rows { from, len })) => *from..from + len,
+            _ => 0..0,
+        }
+    }
+
+    /// Adds a tree pattern.
+    pub(super) fn insert(&mut self, pieces: Vec<Piece>, pattern: PathId, trie: &mut Trie) {
+        let len = pieces.len() as u32;
+        let from = self.free.get_mut(&len).and_then(Vec::pop).unwrap_or(self.rows.len() as u32);
+        for (at, piece) in (from..).zip(pieces) {
+            let parent = piece.parent.map_or(NONE, |parent| from + parent as u32);
+            let (above, counts) = match self.rows.get(parent as usize) {
+                Some(row) if parent != NONE => (row.lineage, row.mode == Mode::Ordered),
+                _ => (NONE, false),
+            };
+            let list = match (piece.children, piece.mode) {
+                (_, Mode::Not) => List::Others, // what is not there is noticed at the end tag alone
+                (0, _) if piece.starts.is_empty() && piece.ends.is_empty() && !counts => List::Plain,
+                (0, _) => List::Others,
+                _ => List::Inner,
+            };
+            let (rank, children, mode) = (piece.rank, piece.children, piece.mode);
+            let (lineage, ends) = self.way(piece, above, trie);
+            let place = self.lineages.enlist(lineage, list, at, trie);
+            let row = Row { parent, rank, children, mode, lineage, list, place, ends, pattern };
+            if at as usize == self.rows.len() {
+                self.rows.push(row);
+            } else {
+                self.rows[at as usize] = row;
+            }
+        }
+        self.note(pattern, Extent::Rows { from, len });
+    }
+
+    /// Adds a single path.
+    pub(super) fn insert_path(&mut self, pieces: Vec<Piece>, path: PathId, trie: &mut Trie) {
+        let (mut lineage, mut ends) = (NONE, NONE);
+        for piece in pieces {
+            let above = lineage;
+            (lineage, ends) = self.way(piece, above, trie);
+            if above != NONE {
+                self.release(above, trie); // the one below holds it now
+            }
+        }
+        let list = if ends == NONE { List::Paths } else { List::Waiting };
+        let place = self.lineages.enlist(lineage, list, path.0, trie);
+        self.paths.insert(path.0, PathRow { lineage, place, ends });
+        self.note(path, Extent::Path);
+    }
+
+    /// The lineage of a piece, with one more user, and its tests at the end tag.
+    fn way(&mut self, piece: Piece, above: u32, trie: &mut Trie) -> (u32, u32) {
+        let node = match &piece.substring {
+            Substring::Names(names) => trie.insert(names),
+            Substring::Special(special) => trie.insert_special(*special),
+            Substring::Empty => NONE,
+        };
+        let reads = piece.ends.iter().any(reads_value);
+        let starts = if piece.starts.is_empty() { NONE } else { self.starts.put(piece.starts.into()) };
+        let ends = if piece.ends.is_empty() { NONE } else { self.ends.put(piece.ends.into()) };
+        let lineage = self.lineages.insert(above, piece.gap, node, starts, trie);
+        if let Some(node) = self.lineages.element(lineage) {
+            trie.nodes[node as usize].readers += u32::from(reads);
+        }
+        (lineage, ends)
+    }
+
+    fn note(&mut self, pattern: PathId, extent: Extent) {
+        if self.extents.len() <= pattern.0 as usize {
+            self.extents.resize(pattern.0 as usize + 1, None);
+        }
+        self.extents[pattern.0 as usize] = Some(extent);
+    }
+
+    /// Takes out a pattern.
+    pub(super) fn remove(&mut self, pattern: PathId, trie: &mut Trie) {
+        match self.extents.get_mut(pattern.0 as usize).and_then(Option::take) {
+            None => {}
+            Some(Extent::Path) => {
+                let Some(PathRow { lineage, place, ends }) = self.paths.remove(&pattern.0) else { return };
+                let list = if ends == NONE { List::Paths } else { List::Waiting };
+                if let Some(moved) = self.lineages.strike(lineage, list, place, trie)
+                    && let Some(moved) = self.paths.get_mut(&moved)
+                {
+                    moved.place = place;
+                }
+                self.forget(lineage, ends, trie);
+            }
+            Some(Extent::Rows { from, len }) => {
+                for at in from..from + len {
+                    let Row { lineage, list, place, ends, .. } = *self.row(at);
+                    if let Some(moved) = self.lineages.strike(lineage, list, place, trie) {
+                        self.rows[moved as usize].place = place;
+                    }
+                    self.forget(lineage, ends, trie);
+                }
+                self.free.entry(len).or_default().push(from);
+            }
+        }
+    }
+
+    /// What a row held on to.
+    fn forget(&mut self, lineage: u32, ends: u32, trie: &mut Trie) {
+        if let Some(node) = self.lineages.element(lineage) {
+            let reads = self.ends(ends).iter().any(reads_value);
+            trie.nodes[node as usize].readers -= u32::from(reads);
+        }
+        if ends != NONE {
+            self.ends.remove(ends);
+        }
+        self.release(lineage, trie);
+    }
+
+    fn release(&mut self, lineage: u32, trie: &mut Trie) {
+        for tests in self.lineages.release(lineage, trie) {
+            self.starts.remove(tests);
+        }
+    }
+
+    /// Heap bytes held, but for those of long literals.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let starts: usize = self.starts.items.iter().map(|tests| size_of_val::<[StartTest]>(tests)).sum();
+        let ends: usize = self.ends.items.iter().map(|tests| size_of_val::<[Condition]>(tests)).sum();
+        let free: usize = self.free.values().map(|list| list.capacity() * 4 + 40).sum();
+        starts
+            + ends
+            + free
+            + self.rows.capacity() * size_of::<Row>()
+            + self.paths.capacity() * (size_of::<(u32, PathRow)>() + 1)
+            + self.lineages.memory_bytes()
+            + (self.starts.items.capacity() + self.ends.items.capacity()) * size_of::<Box<[Condition]>>()
+            + self.extents.capacity() * size_of::<Option<Extent>>()
+    }
+}

@@ -1,0 +1,144 @@
+//! Tree patterns, eager and lazy, ordered and not.
+//!
+//! **Idea.** A row *holds* at a level when its lineage does. Holding is a fact about open elements and never changes while
+//! they are open. When a leaf holds, or the last branch of a row was found, the row is *complete*, which is a branch found
+//! for its parent at every level that fits at which the parent holds; so it goes up, and the pattern is found when its first
+//! row is complete. Both variants do the same here; they differ in how they know where a lineage holds.
+//!
+//! **Redundant matchings** are passed over: a branch that was found is not found again, and after a row whose
+//! distance to its parent is open has completed, the same row further up can add nothing and is finished.
+//!
+//! A row that asks for none of its branches waits for the end tag: it is complete there if none was found.
+//!
+//! **Cost.** A branch is noted once for each row and open element.
+
+use super::levels::Levels;
+use super::local::{accepts, passes};
+use super::pattern::Mode;
+use super::run::Run;
+use super::state::Branches;
+use super::table::{NONE, Row};
+use super::{Variant, XTrie};
+
+impl Row {
+    fn branches(&self) -> Branches {
+        Branches { mode: self.mode, count: self.children }
+    }
+}
+
+impl XTrie {
+    /// A leaf, or a row that waits for the end tag, holds at the innermost node.
+    pub(super) fn probe_row(&self, run: &mut Run, at: u32, level: u32) {
+        let row = self.table.row(at);
+        if run.found.contains(row.pattern) {
+            return;
+        }
+        if row.ends == NONE && row.mode != Mode::Not {
+            self.complete(run, at, level);
+        } else if row.parent == NONE || self.is_wanted(run, row, level) {
+            run.wait(level, at, false);
+        }
+    }
+
+    /// Whether a parent still wants this branch.
+    fn is_wanted(&self, run: &Run, row: &Row, level: u32) -> bool {
+        let branches = self.table.row(row.parent).branches();
+        self.above(run, row.lineage, level)
+            .iter()
+            .any(|each| run.states.wants(row.parent, each, branches, row.rank, run.open.branch(each)))
+    }
+
+    /// A row is complete at a level: its parents have a branch more.
+    fn complete(&self, run: &mut Run, at: u32, level: u32) {
+        run.agenda.push((at, level));
+        while let Some((at, level)) = run.agenda.pop() {
+            let row = self.table.row(at);
+            if row.parent == NONE {
+                run.found.add(row.pattern);
+                run.agenda.clear();
+                return;
+            }
+            let parent = self.table.row(row.parent);
+            let mut helped = false;
+            #[cfg(test)]
+            let before = run.trace.len();
+            for each in self.above(run, row.lineage, level).iter() {
+                let child = run.open.branch(each);
+                let Some(done) = run.states.find(row.parent, each, parent.branches(), row.rank, child) else {
+                    continue;
+                };
+                helped = true;
+                #[cfg(test)]
+                {
+                    let value = run.states.value(row.parent, each, parent.branches());
+                    run.trace.push((row.parent, each, value));
+                }
+                if !done || parent.mode == Mode::Not {
+                    // One that asks for none waits for the end tag, and will not be complete there.
+                    continue;
+                }
+                if parent.ends == NONE {
+                    run.agenda.push((row.parent, each));
+                } else {
+                    run.wait(each, row.parent, false);
+                }
+            }
+            #[cfg(test)]
+            if helped && row.children == 0 {
+                run.trace.insert(before, (at, level, 1));
+            }
+            if helped && row.children > 0 {
+                self.finish_above(run, at, row, level);
+            }
+        }
+    }
+
+    /// The same row at levels further up reaches no parent that this one did not, if the distance is open.
+    fn finish_above(&self, run: &mut Run, at: u32, row: &Row, level: u32) {
+        let lineage = self.table.lineages.get(row.lineage);
+        if lineage.gap.exact || level == 0 || lineage.node == NONE || self.options.variant == Variant::Lazy {
+            return;
+        }
+        let mut above = Levels::range(0, level - 1);
+        above.keep(&run.held.get(row.lineage, level));
+        for each in above.iter() {
+            let _fresh = run.states.finish(at, each, row.branches());
+            #[cfg(test)]
+            if _fresh {
+                run.trace.push((at, each, u64::from(row.children) + 1));
+            }
+        }
+    }
+
+    /// An element ends: a row that waited for it.
+    pub(super) fn end_row(&self, run: &mut Run, at: u32, level: u32) {
+        let row = self.table.row(at);
+        if run.found.contains(row.pattern) || row.mode == Mode::Not && run.states.is_done(at, level) {
+            return;
+        }
+        let element = run.open.element(level);
+        if self.table.ends(row.ends).iter().all(|test| passes(test, &element, Some(run.open.ending()))) {
+            self.complete(run, at, level);
+        }
+    }
+
+    /// A text node ends: a row that waited for it.
+    pub(super) fn end_text_row(&self, run: &mut Run, at: u32, level: u32, text: &str) {
+        let row = self.table.row(at);
+        if self.table.ends(row.ends).iter().all(|test| accepts(test, text)) {
+            self.complete(run, at, level);
+        }
+    }
+
+    /// Inner rows of a lineage that was just noted, for the trace of the paper's Table 2: those that are not redundant.
+    #[cfg(test)]
+    pub(super) fn trace_held(&self, run: &mut Run, lineage: u32, level: u32) {
+        for at in 0..self.table.row_bound() as u32 {
+            let row = self.table.row(at);
+            let wanted = row.parent == NONE || self.is_wanted(run, row, level);
+            if row.lineage == lineage && row.children > 0 && wanted {
+                run.trace.push((at, level, 1));
+            }
+        }
+    }
+}

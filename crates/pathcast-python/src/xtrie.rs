@@ -1,0 +1,68 @@
+//! XTrie built otherwise than its names say, and what it looks like inside: for drawings and comparisons.
+
+use pathcast_core::engine::AnyEngine;
+use pathcast_core::engine::xtrie::{Decomposition, Gap, Mode, Options, Special, Variant, View, XTrie};
+use pathcast_core::index::{Index as Core, Settings};
+use pathcast_core::names::{NameId, Names};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::index::Index;
+
+/// `(parent, label, substring pointer, max-suffix pointer)`; the label is the name on the edge.
+type Node = (usize, String, usize, usize);
+/// `(pattern, node, parent, least level, exactly, rank, children, mode, next)`.
+type Row = (u32, usize, usize, u32, bool, u32, u32, &'static str, usize);
+
+/// An empty index over an XTrie with these options.
+#[pyfunction]
+#[pyo3(signature = (*, lazy, maximal, single_paths))]
+pub(crate) fn xtrie_index(lazy: bool, maximal: bool, single_paths: bool) -> Index {
+    let options = Options {
+        variant: if lazy { Variant::Lazy } else { Variant::Eager },
+        decomposition: if maximal { Decomposition::Maximal } else { Decomposition::Simple },
+        single_paths,
+    };
+    let engine = XTrie::new(options);
+    let engine = if lazy { AnyEngine::XTrieLazy(engine) } else { AnyEngine::XTrie(engine) };
+    Index::around(Core::with_engine(Settings { engine: engine.name(), ..Settings::default() }, engine))
+}
+
+/// The trie and the substring-table of an index that has them.
+#[pyfunction]
+pub(crate) fn xtrie_view(py: Python<'_>, index: &Bound<'_, Index>) -> PyResult<(Vec<Node>, Vec<Row>)> {
+    let seen = index.get().read(py, |core| match core.engine() {
+        AnyEngine::XTrie(xtrie) | AnyEngine::XTrieLazy(xtrie) => Some(shown(&xtrie.view(), core.names())),
+        _ => None,
+    })?;
+    seen.ok_or_else(|| PyValueError::new_err("only xtrie and xtrie-lazy have a trie to be looked at"))
+}
+
+fn shown(view: &View, names: &Names) -> (Vec<Node>, Vec<Row>) {
+    let nodes = view.nodes.iter().map(|node| {
+        let label = match (node.name, node.special) {
+            (Some(name), _) => local(names, name),
+            (_, Some(Special::Any)) => "*".to_owned(),
+            (_, Some(Special::Namespace(name))) => format!("{{{}}}*", names.parts(name).0),
+            (_, Some(Special::Attribute(name))) => format!("*[@{}]", local(names, name)),
+            (_, Some(Special::Text)) => "text()".to_owned(),
+            (None, None) => String::new(),
+        };
+        (node.parent, label, node.substring, node.max_suffix)
+    });
+    let rows = view.rows.iter().map(|row| {
+        let mode = match row.mode {
+            Mode::All => "all",
+            Mode::Any => "any",
+            Mode::Ordered => "ordered",
+            Mode::Not => "none",
+        };
+        let Gap { min, exact } = row.gap;
+        (row.pattern.0, row.node, row.parent, min, exact, row.rank, row.children, mode, row.next)
+    });
+    (nodes.collect(), rows.collect())
+}
+
+fn local(names: &Names, name: NameId) -> String {
+    names.parts(name).1.to_owned()
+}

@@ -1,0 +1,64 @@
+"""Where the backends differ, and how the names in braces become names of tables.
+
+The statements of `steps` and `tables` are the same everywhere. What is not the same:
+
+| | DuckDB | PostgreSQL | Spark |
+|---|---|---|---|
+| a table of a run | `create or replace temp table` | `drop`, `create temp table`, `analyze` | a DataFrame |
+| rows from outside | an Arrow table, registered | `copy ... from stdin` | an Arrow table, or a DataFrame |
+| one state of the tables | a transaction | a transaction, `repeatable read` | files that never change |
+| primary keys | small tables only | all tables | none |
+| further indexes | none | `tables.INDEXES` | none |
+
+The names are ours: none comes from a user.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pathcast.relational.tables import KEYS
+
+HIGHEST_LEVEL = """
+select coalesce(max(level), 0) from (
+    select max(level) as level from {XPathFrame} union all select max(level) as level from {XPathPred}
+) as levels
+"""
+
+
+def run_table(name: str) -> str:
+    """The name of a table of a run.
+
+    >>> run_table("XMLMatch")
+    'run_xmlmatch'
+    """
+    return f"run_{name.lower()}"
+
+
+def kept_table(name: str) -> str:
+    """The name of a table that stays.
+
+    >>> kept_table("XPathFrame")
+    'pathcast_xpathframe'
+    """
+    return f"pathcast_{name.lower()}"
+
+
+class _Names(dict[str, Any]):
+    def __missing__(self, name: str) -> str:
+        return kept_table(name) if name in KEYS else run_table(name)
+
+
+def filled(statement: str, level: int = 0) -> str:
+    """A statement with the names of tables and the level.
+
+    >>> filled("select 1 from {Kept} k join {Subscriber} s on s.pattern = k.id where {level} = 2", 2)
+    'select 1 from run_kept k join pathcast_subscriber s on s.pattern = k.id where 2 = 2'
+    """
+    return statement.format_map(_Names(level=int(level)))
+
+
+def parsed(content: str) -> Any:
+    """A setting as it is kept."""
+    return json.loads(content)

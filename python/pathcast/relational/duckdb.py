@@ -1,0 +1,115 @@
+"""DuckDB, in this process: the default. Documents go from Arrow into its tables without a copy in Python."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import duckdb
+
+from pathcast.errors import DatabaseError
+from pathcast.relational import dialect, tables
+from pathcast.relational.settings import Settings
+from pathcast.relational.storing import write_setting
+
+
+class DuckDB:
+    """One database, in memory or in a file. Sessions are cursors, each with temporary tables of its own."""
+
+    def __init__(self, path: str) -> None:
+        with _errors():
+            self._connection = duckdb.connect(path)
+        self._writing = threading.Lock()
+
+    def prepare(self, wanted: Settings) -> Settings:
+        """Makes the tables if they are not there."""
+        with self.writing() as session:
+            for table, key in tables.KEYS.items():
+                columns = ", ".join(f"{name} {kind}" for name, kind in tables.COLUMNS[table].items())
+                # Keys would be indexes in memory; only the small tables get one.
+                unique = f", primary key ({', '.join(key)})" if table in {"Setting", "Subscription"} else ""
+                session.execute(f"create table if not exists {{{table}}} ({columns}{unique})")
+            kept = session.rows("select name, content from {Setting}")
+            settings = wanted.of(kept) if kept else wanted
+            for name, content in settings.rows():
+                if (name, content) not in kept:
+                    write_setting(session, name, dialect.parsed(content))
+        return settings
+
+    @contextmanager
+    def reading(self) -> Iterator[DuckSession]:
+        """A cursor in a transaction, so that it sees one state of the tables."""
+        with _errors():
+            cursor = self._connection.cursor()
+            try:
+                cursor.execute("begin transaction")
+                yield DuckSession(cursor)
+                cursor.execute("commit")
+            finally:
+                cursor.close()
+
+    @contextmanager
+    def writing(self) -> Iterator[DuckSession]:
+        """The same, one at a time; an exception leaves nothing behind."""
+        with self._writing, self.reading() as session:
+            yield session
+
+    def close(self) -> None:
+        """Closes the database."""
+        self._connection.close()
+
+
+class DuckSession:
+    """One transaction."""
+
+    def __init__(self, cursor: Any) -> None:
+        self._cursor = cursor
+
+    def load(self, name: str, rows: Any) -> None:
+        """Makes a temporary table of Arrow rows."""
+        self._cursor.register("arrow_rows", rows)
+        self._cursor.execute(f"create or replace temp table {dialect.run_table(name)} as from arrow_rows")
+        self._cursor.unregister("arrow_rows")
+
+    def make(self, name: str, query: str, level: int = 0) -> None:
+        """Makes a temporary table of what a query answers."""
+        self.execute(f"create or replace temp table {dialect.run_table(name)} as {query}", level)
+
+    def grow(self, name: str, query: str) -> None:
+        """Adds to a temporary table."""
+        self.execute(f"insert into {dialect.run_table(name)} {query}")
+
+    def insert(self, name: str, query: str) -> None:
+        """Adds to a table that stays."""
+        columns = ", ".join(tables.COLUMNS[name])
+        self.execute(f"insert into {{{name}}} ({columns}) {query}")
+
+    def execute(self, statement: str, level: int = 0) -> int:
+        """Runs a statement; how many rows it changed."""
+        self._cursor.execute(dialect.filled(statement, level))
+        row = self._cursor.fetchone() if statement.lstrip().startswith(("delete", "insert")) else None
+        return int(row[0]) if row else 0
+
+    def rows(self, query: str, level: int = 0) -> list[tuple[Any, ...]]:
+        """What a query answers."""
+        found: list[tuple[Any, ...]] = self._cursor.execute(dialect.filled(query, level)).fetchall()
+        return found
+
+    def pairs(self, query: str) -> tuple[list[Any], list[str]]:
+        """The two columns that a query answers with."""
+        found = self._cursor.sql(dialect.filled(query)).to_arrow_table()
+        return found.column(0).to_pylist(), found.column(1).to_pylist()
+
+    def highest_level(self) -> int:
+        """The highest level of any pattern."""
+        return int(self.rows(dialect.HIGHEST_LEVEL)[0][0])
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    try:
+        yield
+    except duckdb.Error as error:
+        raise DatabaseError(f"DuckDB: {error}") from error

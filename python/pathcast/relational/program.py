@@ -1,0 +1,46 @@
+"""The run of the steps over one batch of documents, the same on every backend.
+
+A backend gives a `Session`: it keeps tables for the run and answers queries. Everything a session makes is
+gone when it ends, and the tables of the subscriptions are seen as they were when it began.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from pathcast.relational import steps
+
+
+class Session(Protocol):
+    """Tables for one run; names are those in braces in the statements."""
+
+    def load(self, name: str, rows: Any) -> None:
+        """Makes a table of rows that come from outside."""
+
+    def make(self, name: str, query: str, level: int = 0) -> None:
+        """Makes a table of what a query answers, in place of one of that name."""
+
+    def grow(self, name: str, query: str) -> None:
+        """Adds what a query answers to a table of the run."""
+
+    def highest_level(self) -> int:
+        """The highest level of any pattern."""
+
+
+def run(session: Session, *, cutting: bool = True) -> None:
+    """Fills `Kept` with the nodes that fit patterns; `XMLFrame`, `XMLValue`, `XMLAncestor` are loaded."""
+    session.make("Label", steps.LABELS)
+    session.make("Value", steps.VALUES)
+    session.make("FrameMatch", steps.FRAMES)
+    session.make("PredicateMatch", steps.PREDICATES)
+    session.make("Kept", steps.ALWAYS)
+    session.make("MatchedXPath", "select document, id from {Kept} where id <> 0")
+    edges = steps.FRAME_MATCHING_WHERE_NOT_CUT if cutting else steps.FRAME_MATCHING
+    found = "union all".join((edges, steps.FINAL_FRAME_MATCHING, steps.PREDICATE_MATCHING))
+    pruned = steps.BRANCHING_POINT_PRUNING.replace("{Neighbour}", f"({steps.NEIGHBOUR_PRUNING}) as pruned")
+    for level in range(1, session.highest_level() + 1):
+        session.make("XMLMatch", found, level)
+        session.make("Level", pruned, level)
+        session.grow("Kept", "select document, id, start_point from {Level}")
+        if cutting:
+            session.grow("MatchedXPath", steps.CUTTING)

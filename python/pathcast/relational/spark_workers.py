@@ -1,0 +1,170 @@
+"""What runs in Spark's workers: shredding, compiling and deciding, Arrow in and Arrow out.
+
+A task gives rows of several tables in one stream: `part` names the table, and the columns of the others are
+null. Spark writes them apart, one folder a part.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from pathcast import _core
+from pathcast.limits import Limits
+from pathcast.relational.settings import Settings
+from pathcast.relational.tables import COLUMNS
+from pathcast.relational.verifying import Verifier
+
+Batches: TypeAlias = Iterable[Any]
+Task: TypeAlias = Callable[[Batches], Iterator[Any]]
+
+SHREDDED = ("XMLFrame", "XMLValue", "XMLAncestor")
+COMPILED = ("Frame", "XPathFrame", "Predicate", "XPathPred", "Subscriber", "Subscription")
+DEAD = {"reason": "varchar", "line": "bigint", "column": "bigint"}
+REFUSED = {"subscription": "varchar", "reason": "varchar", "column": "bigint"}
+
+_DOCUMENTS = 64  # shredded at once
+_BYTES = 8 << 20
+_ROWS = 50_000  # of a batch that goes back to Spark
+_ARROW = {
+    "bigint": pa.int64(),
+    "integer": pa.int32(),
+    "varchar": pa.string(),
+    "boolean": pa.bool_(),
+    "double precision": pa.float64(),
+}
+_SPARK = {"integer": "int", "varchar": "string", "double precision": "double"}
+
+
+def spark_type(kind: str) -> str:
+    """The name that Spark has for a type of `tables`."""
+    return _SPARK.get(kind, kind)
+
+
+def wide_columns(parts: Iterable[str]) -> dict[str, str]:
+    """The columns of all parts together, by name."""
+    extra = {"Dead": DEAD, "Refused": REFUSED}
+    return {name: kind for part in parts for name, kind in (COLUMNS.get(part) or extra[part]).items()}
+
+
+def wide_schema(parts: Iterable[str], document: str = "bigint") -> str:
+    """The same as Spark declares them, with `part` before; `document` is the type of the documents' ids."""
+    columns = wide_columns(parts)
+    fields = [
+        f"`{name}` {document if name == 'document' else spark_type(kind)}" for name, kind in columns.items()
+    ]
+    return ", ".join(["part string", *fields])
+
+
+def shredding(limits: Limits, settings: Settings, most_rows: int) -> Task:
+    """A task that turns rows (id, document) into the rows of their tables."""
+    parts = (*SHREDDED, "Dead")
+
+    def run(batches: Batches) -> Iterator[Any]:
+        for batch in batches:
+            for some in _slices(batch):
+                ids = some.column(0)
+                tables, refused = _core.shred(
+                    some.column(1), limits, settings.ignore_namespaces, settings.text_bytes, most_rows
+                )
+                for part in SHREDDED:
+                    rows = {name: tables[part].column(name) for name in COLUMNS[part]}
+                    rows["document"] = ids.take(rows["document"])
+                    yield from _wide(part, rows, parts, ids.type)
+                if refused:
+                    rows = {
+                        "document": ids.take(pa.array([at for at, _ in refused], pa.int64())),
+                        "reason": pa.array([error.reason for _, error in refused]),
+                        "line": pa.array([error.line for _, error in refused], pa.int64()),
+                        "column": pa.array([error.column for _, error in refused], pa.int64()),
+                    }
+                    yield from _wide("Dead", rows, parts, ids.type)
+
+    return run
+
+
+def compiling(limits: Limits, settings: Settings, ordered: bool, levels: int, alternatives: int) -> Task:
+    """A task that turns rows (id, xpath, ...) into the rows of their tables, refused ones apart."""
+    parts = (*COMPILED, "Refused")
+
+    def run(batches: Batches) -> Iterator[Any]:
+        for batch in batches:
+            for start in range(0, batch.num_rows, _ROWS):
+                some = pa.table(batch.slice(start, _ROWS))
+                tables, refused = _core.compile(
+                    some,
+                    limits,
+                    ordered,
+                    settings.namespaces,
+                    settings.ignore_namespaces,
+                    settings.key,
+                    levels,
+                    alternatives,
+                )
+                names = tables["Subscription"].column("subscription")
+                for part in COMPILED:
+                    found = tables[part]
+                    rows = {name: found.column(name) for name in found.schema.names if name != "position"}
+                    if part == "Subscriber":
+                        rows["subscription"] = names.take(found.column("position"))
+                    yield from _wide(part, rows, parts)
+                if refused:
+                    rows = {
+                        "subscription": pa.array([json.dumps(id) for _, id, _ in refused]),
+                        "reason": pa.array([str(error) for *_, error in refused]),
+                        "column": pa.array([error.column for *_, error in refused], pa.int64()),
+                    }
+                    yield from _wide("Refused", rows, parts)
+
+    return run
+
+
+def deciding(limits: Limits, settings: Settings) -> Task:
+    """A task that takes rows (id, document, candidates) and gives the pairs (id, subscription) that match."""
+
+    def run(batches: Batches) -> Iterator[Any]:
+        verifier = Verifier(limits, settings)
+        for batch in batches:
+            for at in range(batch.num_rows):
+                candidates = {
+                    each["subscription"]: each["definition"] for each in batch.column(2)[at].as_py()
+                }
+                content = [batch.column(1)[at].as_py()]
+                pairs = verifier.decide(((0, name) for name in candidates), candidates, content)
+                found = pa.array([name for _, name in pairs], pa.string())
+                ids = batch.column(0).slice(at, 1).take(pa.array([0] * len(found), pa.int64()))
+                yield pa.RecordBatch.from_arrays([ids, found], names=["document", "subscription"])
+
+    return run
+
+
+def _slices(batch: Any) -> Iterator[Any]:
+    """So many documents that their rows fit into memory."""
+    start = size = 0
+    documents = batch.column(1)
+    for at in range(batch.num_rows):
+        size += documents.slice(at, 1).nbytes
+        if at + 1 - start >= _DOCUMENTS or size >= _BYTES:
+            yield batch.slice(start, at + 1 - start)
+            start, size = at + 1, 0
+    if start < batch.num_rows:
+        yield batch.slice(start)
+
+
+def _wide(part: str, rows: dict[str, Any], parts: Iterable[str], document: Any = None) -> Iterator[Any]:
+    """Rows of one part with the columns of all, some at a time."""
+    count = len(next(iter(rows.values())))
+    columns = wide_columns(parts)
+    for start in range(0, count, _ROWS):
+        length = min(_ROWS, count - start)
+        arrays = [pa.array([part] * length, pa.string())]
+        for name, kind in columns.items():
+            wanted = document if name == "document" and document is not None else _ARROW[kind]
+            column = rows.get(name)
+            arrays.append(
+                pa.nulls(length, wanted) if column is None else column.slice(start, length).cast(wanted)
+            )
+        yield pa.RecordBatch.from_arrays(arrays, names=["part", *columns])

@@ -1,0 +1,1 @@
+"""Tests of matching inside a database, on every backend."""

@@ -1,0 +1,31 @@
+"""The backends that tests run on, opened for as long as they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeAlias
+
+from pathcast.relational import Relational
+
+Make: TypeAlias = Callable[[bool], Relational]
+"""A new and empty database; the argument says whether it ignores namespaces."""
+
+
+@contextmanager
+def opened(name: str) -> Iterator[Make]:
+    """What makes databases of that kind."""
+    if name == "duckdb":
+        yield lambda ignore: Relational("duckdb", ignore_namespaces=ignore)
+    elif name == "postgresql":
+        from pathcast.bench.postgres import PostgresServer
+
+        with PostgresServer() as server:
+            yield lambda ignore: Relational(server.fresh(), ignore_namespaces=ignore)
+    elif name == "spark":
+        from pathcast.spark.local import session
+
+        with session("pathcast tests", master="local[2]") as spark:
+            yield lambda ignore: Relational(spark, ignore_namespaces=ignore)
+    else:
+        raise ValueError(name)

@@ -1,0 +1,133 @@
+"""Subscriptions come and go: what is left equals a fresh database, and what nobody needs is swept."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from random import Random
+
+import pytest
+
+pytest.importorskip("duckdb", reason="duckdb is not installed")
+
+import pathcast
+from pathcast.errors import DatabaseError
+from pathcast.relational import Relational, program, tables
+from pathcast.types import Id
+from tests.property.agreement import batch_of
+from tests.relational.backends import Make
+
+DOCUMENT = b"<a><b x='5'>2</b><c/></a>"
+
+
+def test_any_order_of_changes_equals_a_fresh_database(make: Make) -> None:
+    """Hostile 67: add, replace and remove at random, beside an index that does the same."""
+    random = Random(5)
+    batches = [batch_of(5, number) for number in range(20)]
+    batches = [batch for batch in batches if not batch.ignore_namespaces and not batch.default]
+    drawn = [subscription for batch in batches for subscription in batch.subscriptions]
+    documents = [(at, doc.text.encode()) for at, doc in enumerate(d for b in batches for d in b.documents)]
+    database, index = make(False), pathcast.Index()
+    for _ in range(6):
+        rows = []
+        for id in random.sample(range(200), 60):
+            one = random.choice(drawn)
+            rows.append((id, one.xpath, one.ordered, one.namespaces or None))
+        database.subscribe(rows)
+        index.add_many(rows)
+        gone: list[Id] = random.sample(index.ids(), 25)
+        database.unsubscribe(gone)
+        for each in gone:
+            index.remove(each)
+        if random.random() < 0.5:
+            database.sweep()
+        assert len(database) == len(index)
+        expected = sorted((at, id) for at, text in documents for id in index.match(text))
+        assert database.match(documents) == expected
+
+
+def test_sweeping_leaves_what_a_fresh_database_has(make: Make) -> None:
+    database, fresh = make(False), make(False)
+    database.subscribe([(1, "/a[b = 2]/c//d"), (2, "//e/c//d"), (3, "//x[@y < 3]")])
+    database.subscribe([(1, "//e/c//d[not(f)]")])
+    database.unsubscribe([3])
+    database.sweep()
+    fresh.subscribe([(1, "//e/c//d[not(f)]"), (2, "//e/c//d")])
+    for table in tables.KEYS:
+        if table != "Setting":
+            assert database.count(table) == fresh.count(table), table
+    database.unsubscribe([1, 2])
+    database.sweep()
+    assert all(database.count(table) == 0 for table in tables.SHARED)
+
+
+def test_removing_what_is_not_there_is_an_error_and_removes_nothing(make: Make) -> None:
+    database = make(False)
+    database.subscribe([("s1", "//a"), (1, "//a"), ("1", "//b")])
+    with pytest.raises(KeyError):
+        database.unsubscribe(["s1", "s2"])
+    with pytest.raises(KeyError):
+        database.unsubscribe([2])
+    assert database.match([("d", DOCUMENT)]) == [("d", 1), ("d", "1"), ("d", "s1")]
+    database.unsubscribe([1])
+    assert database.match([("d", DOCUMENT)]) == [("d", "1"), ("d", "s1")]
+
+
+def test_published_documents_are_matched_once(make: Make) -> None:
+    database = make(False)
+    database.subscribe([("s", "//b")])
+    database.publish([("d1", DOCUMENT), ("bad", b"<a>")])
+    assert database.match([("d2", "<b/>")]) == [("d1", "s"), ("d2", "s")]
+    assert [letter.document for letter in database.dead_letters] == ["bad"]
+    assert database.match() == []
+    assert database.dead_letters == []
+
+
+def test_a_removal_in_the_middle_of_a_match_is_seen_whole_or_not_at_all(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Several documents of one call in batches of one; the subscription goes after the first."""
+    database = make(False)
+    database.subscribe([("s1", "/a/b"), ("s2", "//b[not(@y)]"), ("s3", "//c")])
+    monkeypatch.setattr("pathcast.relational.documents.DOCUMENTS", 1)
+    plain, failures, calls = program.run, [], 0
+
+    def run(session: object, *, cutting: bool) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 2:  # from another thread, as another client would
+
+            def remove() -> None:
+                try:
+                    database.unsubscribe(["s1", "s2"])
+                except BaseException as error:
+                    failures.append(error)
+
+            thread = threading.Thread(target=remove)
+            thread.start()
+            thread.join()
+        plain(session, cutting=cutting)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(program, "run", run)
+    found = database.match([(number, DOCUMENT) for number in range(3)])
+    assert not failures
+    assert found == [(number, name) for number in range(3) for name in ("s1", "s2", "s3")]
+    assert database.match([(0, DOCUMENT)]) == [(0, "s3")]
+
+
+def test_a_file_is_opened_again_with_its_settings(tmp_path: Path) -> None:
+    address = f"duckdb:///{tmp_path}/subscriptions.duckdb"
+    with Relational(address, namespaces={"n": "urn:x"}) as database:
+        database.subscribe([("s1", "//n:b"), ("s2", "//n:b[not(n:c)]")])
+    with pytest.raises(DatabaseError, match="namespaces"):
+        Relational(address)
+    with Relational(address, namespaces={"n": "urn:x"}) as database:
+        database.subscribe([("s3", "//n:b")])
+        assert database.count("XPathFrame") == 1, "equal patterns have equal numbers in every process"
+        found = database.match([("d", b"<b xmlns='urn:x'/>")])
+        assert found == [("d", "s1"), ("d", "s2"), ("d", "s3")]
+
+
+def test_an_address_that_names_nothing_is_told() -> None:
+    with pytest.raises(ValueError, match="there is no backend"):
+        Relational("sqlite:///x")
