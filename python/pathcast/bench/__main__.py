@@ -18,7 +18,17 @@ from rich.console import Console
 from rich.table import Table
 
 import pathcast
-from pathcast.bench import curves, engines, filters, foundation, network, pruning, spark, xtrie
+from pathcast.bench import (
+    curves,
+    engines,
+    filters,
+    foundation,
+    network,
+    network_report,
+    pruning,
+    spark,
+    xtrie,
+)
 from pathcast.bench.foundation import Row
 from pathcast.bench.workloads import Workload, yfilter_benchmark
 
@@ -37,7 +47,10 @@ EXPERIMENTS: dict[str, Callable[[Workload], Iterator[Row]]] = {
     "spark-peers": spark.peers,
 }
 
-REPORTS: dict[str, Callable[[list[Row], dict[str, Any], Path], Path]] = {"xtrie": curves.write_report}
+REPORTS: dict[str, Callable[[list[Row], dict[str, Any], Path], Path]] = {
+    "xtrie": curves.write_report,
+    **dict.fromkeys(network_report.SHOWN, network_report.write_report),
+}
 
 
 def main(
