@@ -100,7 +100,7 @@ def test_a_removal_in_the_middle_of_a_match_is_seen_whole_or_not_at_all(
             def remove() -> None:
                 try:
                     database.unsubscribe(["s1", "s2"])
-                except BaseException as error:  # noqa: BLE001 - told in the test
+                except BaseException as error:
                     failures.append(error)
 
             thread = threading.Thread(target=remove)

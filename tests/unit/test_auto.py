@@ -63,14 +63,14 @@ def test_a_cache_is_built_when_a_second_document_comes() -> None:
 
 
 def test_a_cache_that_does_not_pay_is_left_alone_and_tried_again() -> None:
-    index = pathcast.Index()
+    index = pathcast.Index(cache_bytes=128 << 10)
     index.add_many((number, f"//n{number}//*//*//m{number}") for number in range(5_000))
 
     def document(first: int) -> str:
         names = [f"n{(first * 40 + step) % 5_000}" for step in range(40)]
         return "".join(f"<{name}>" for name in names) + "".join(f"</{name}>" for name in reversed(names))
 
-    for first in range(200):  # no two documents share a set of states
+    for first in range(400):  # no two documents share a set of states until there is no more room
         assert index.match(document(first)) == []
     stats = index.stats()
     assert stats["engine"] == "lazy-dfa"
@@ -83,6 +83,28 @@ def test_a_cache_that_does_not_pay_is_left_alone_and_tried_again() -> None:
     assert stats["cache_rests"] == rests
     assert stats["cached_documents"] > 100
     assert index.match("<n3><a><b><m3/></b></a></n3>") == [3]
+
+
+@pytest.mark.parametrize("engine", ["auto", "lazy-dfa"])
+def test_states_that_multiply_stay_within_the_budget_and_the_give_up_shows(engine: str) -> None:
+    """Hostile 52: every document keeps sixteen other patterns half matched."""
+    patterns, budget = 10_000, 128 << 10
+    index = pathcast.Index(engine, cache_bytes=budget)
+    index.add_many((number, f"//a{number}//*//*//b{number}") for number in range(patterns))
+    for first in range(0, 4_800, 16):
+        numbers = [(first + place) * 7 % patterns for place in range(16)]
+        names = [f"{kind}{number}" for kind in "ab" for number in numbers]
+        opened = "".join(f"<{name}>" for name in names)
+        closed = "".join(f"</{name}>" for name in reversed(names))
+        assert index.match(opened + closed) == sorted(numbers)
+    stats = index.stats()
+    # It is emptied between documents; one document may take it beyond its budget by what it built last.
+    assert stats["cache_bytes"] < 4 * budget
+    if engine == "auto":
+        assert stats["cache_rests"] > 0
+    else:
+        assert stats["cache_clears"] > 0
+        assert stats["uncached_steps"] > 0
 
 
 def test_twigs_are_looked_up_by_the_values_they_need() -> None:

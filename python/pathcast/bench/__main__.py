@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 import pathcast
-from pathcast.bench import engines, filters, foundation, pruning, spark
+from pathcast.bench import curves, engines, filters, foundation, network, pruning, spark, xtrie
 from pathcast.bench.foundation import Row
 from pathcast.bench.workloads import Workload, yfilter_benchmark
 
@@ -28,9 +28,16 @@ EXPERIMENTS: dict[str, Callable[[Workload], Iterator[Row]]] = {
     "engines": engines.table,
     "filters": filters.filters,
     "pruning": pruning.table,
+    "network-tables": network.tables,
+    "network-routing": network.routing,
+    "network-traffic": network.traffic,
+    "network-growth": network.growth,
+    "xtrie": xtrie.sweeps,
     "spark": spark.pipeline,
     "spark-peers": spark.peers,
 }
+
+REPORTS: dict[str, Callable[[list[Row], dict[str, Any], Path], Path]] = {"xtrie": curves.write_report}
 
 
 def main(
@@ -58,12 +65,14 @@ def main(
     for name in experiments or EXPERIMENTS:
         table: Table | None = None
         kept: list[dict[str, Any]] = []
+        rows: list[Row] = []
         for row in EXPERIMENTS[name](workload):
             if table is None:
                 title = (EXPERIMENTS[name].__doc__ or "").strip()
                 table = Table(name, *row.values, title=title, title_justify="left")
             table.add_row(row.subject, *map(_shown, row.values.values()))
             kept.append({"subject": row.subject, **row.values})
+            rows.append(row)
             if not sys.stdout.isatty():
                 print(row.subject, *map(_shown, row.values.values()), sep="  ", file=sys.stderr, flush=True)
         if table is None:
@@ -80,6 +89,9 @@ def main(
             + "\n"
         )
         console.print(f"kept in {path}")
+        if name in REPORTS:
+            report = REPORTS[name](rows, machine(), path.with_suffix(".html"))
+            console.print(f"drawn in {report}")
 
 
 def _known(row: dict[str, Any]) -> dict[str, Any]:

@@ -233,7 +233,12 @@ impl Decoder<'_, '_> {
         if count > self.bytes.len() as u64 {
             return Err(DecodeError);
         }
-        (0..count).map(|_| each(self)).collect()
+        // A loop, not `collect`: that takes several times the stack for each level of nesting.
+        let mut items = Vec::new();
+        for _ in 0..count {
+            items.push(each(self)?);
+        }
+        Ok(items)
     }
 
     fn axis(&mut self) -> Result<Axis, DecodeError> {

@@ -154,7 +154,7 @@ impl Engine for Pma {
     fn memory_bytes(&self) -> usize {
         self.trie.memory_bytes()
             + self.filters.memory_bytes()
-            + self.links.get().map_or(0, Links::memory_bytes)
+            + Links::memory_bytes(&self.trie)
             + self.rest.memory_bytes()
     }
 }

@@ -195,8 +195,9 @@ impl Links {
         self.tuples[id as usize]
     }
 
-    pub(super) fn memory_bytes(&self) -> usize {
-        3 * self.fail.capacity() * size_of::<StateId>()
+    /// Heap bytes that the arcs of a trie hold, once they are made.
+    pub(super) fn memory_bytes(trie: &Trie) -> usize {
+        3 * trie.states.len() * size_of::<StateId>()
     }
 }
 

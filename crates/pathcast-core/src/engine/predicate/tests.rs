@@ -195,6 +195,69 @@ fn removing_leaves_nothing() {
     }
 }
 
+#[test]
+fn distances_below_64_levels_are_exact() {
+    for above in [61, 62, 63, 64, 65, 70] {
+        let nested =
+            format!("{}<a><b x='1'><a/><c><b/></c></b></a>{}", "<o>".repeat(above), "</o>".repeat(above));
+        check(
+            &nested,
+            &[
+                ("//a//b", true),
+                ("//a//*/*/b", true),
+                ("//a//*/*/*/b", false),
+                ("//a//a", true),
+                ("//a//*//a", true),
+                ("//a//*//*//a", false),
+                ("//a/a", false),
+                ("//b//b", true),
+                ("//b/b", false),
+                ("//b/*/b", true),
+                ("//b[@x = 1]/*/b", true),
+                ("//b/*/b[@x]", false),
+                ("//a/*/c/*", true),
+                ("//a/*/c/*/*", false),
+                ("//c//a", false),
+                ("//a[@x]", false),
+                ("//a//@x", true),
+            ],
+        );
+        // What a path that is gone held must not be there for the next one.
+        let then = format!("<r>{nested}<a/>{}<b/>{}</r>", "<o>".repeat(above), "</o>".repeat(above));
+        check(&then, &[("/r/a/b", false), ("/r/a", true), ("/r//c//b", true), ("/r/b", false)]);
+        let twice =
+            format!("<r>{nested}<a>{}<c/>{}</a></r>", "<p>".repeat(above + 3), "</p>".repeat(above + 3));
+        check(&twice, &[("/r/a//c", true), ("/r/a//b", false), ("/r/a//a", false), ("//p/c", true)]);
+    }
+}
+
+#[test]
+fn combinations_that_all_fail_are_not_tried_one_by_one() {
+    // All predicates of `//a//a//a//a/b` are true, and a search with backtracking would try 4 · 10^10 combinations.
+    for levels in [40, 1_000] {
+        let path = format!("<a><b>{}{}</b></a>", "<a>".repeat(levels), "</a>".repeat(levels));
+        check(&path, &[("//a//a//a//a/b", false), ("//a//a//a//a/a", true), ("//a/b", true)]);
+    }
+}
+
+/// A path below the root with names at some positions, and `o` at all others.
+fn below_the_root(depth: usize, names: &[(usize, &str)]) -> String {
+    let name = |at: usize| names.iter().find(|each| each.0 == at).map_or("o", |each| each.1);
+    let open: String = (2..=depth).map(|at| format!("<{}>", name(at))).collect();
+    let close: String = (2..=depth).rev().map(|at| format!("</{}>", name(at))).collect();
+    open + &close
+}
+
+#[test]
+fn a_long_path_forgets_the_one_before() {
+    let first = below_the_root(70, &[(10, "a"), (70, "a")]);
+    let second = below_the_root(67, &[(20, "a"), (66, "a"), (67, "c")]);
+    let tenth = format!("{}/a//c", "/*".repeat(9));
+    let twentieth = format!("{}/a//c", "/*".repeat(19));
+    check(&format!("<r>{first}{second}</r>"), &[(&tenth, false), (&twentieth, true)]);
+    check(&format!("<r>{second}{first}</r>"), &[(&tenth, false), (&twentieth, true)]);
+}
+
 /// Paths around and beyond 64 levels, against the automaton.
 #[test]
 fn long_paths_are_answered_as_the_automaton_does() {
@@ -222,9 +285,12 @@ fn long_paths_are_answered_as_the_automaton_does() {
         let depth = [3, 60, 63, 64, 65, 66, 90, 150][round % 8];
         let (mut open, mut close) = (String::new(), String::new());
         for _ in 0..depth {
-            let name = ["a", "a", "b", "c", "o"][draw(5)];
+            // Few names that matter in every second document, so that distances decide.
+            let names = if round / 8 % 2 == 0 { 4 } else { 40 };
+            let name = ["a", "b", "c"].get(draw(names)).unwrap_or(&"o");
             let attribute = ["", "", " x='1'", " y='2'"][draw(4)];
-            let leaf = ["", "<a/>", "<b x='3'/>", "<c><a/></c>"][draw(4)];
+            let leaf =
+                ["", "", "<a/>", "<b x='3'/>", "<c><a/></c>"][if draw(names) < 3 { draw(5) } else { 0 }];
             open.push_str(&format!("<{name}{attribute}>{leaf}"));
             close = format!("{leaf}</{name}>{close}");
         }

@@ -236,7 +236,7 @@ impl LevelSets {
     }
 
     /// Whether the set has a level a gap above this one.
-    #[inline]
+    #[inline(always)] // asked for every lineage of every substring that is met
     pub(super) fn has_above(&self, id: u32, level: u32, gap: Gap) -> bool {
         let Some(top) = level.checked_sub(gap.min) else { return false };
         if top < 64 {

@@ -16,16 +16,16 @@
 //! Follows "Efficient filtering of XML documents with XPath expressions" (Chan, Felber, Garofalakis, Rastogi), with the
 //! corrections that the files name. Subtree after subtree is a word operation here: all levels of a row at once.
 
-mod chain;
 mod decompose;
 mod levels;
+mod lineage;
 mod local;
 mod open;
 mod order;
 mod pattern;
+mod probe;
 mod reversed;
 mod run;
-mod single;
 mod state;
 mod table;
 mod tree;
@@ -46,9 +46,10 @@ use super::{CacheStats, Engine, Found, PathId};
 use crate::names::Resolved;
 use crate::pattern::{Condition, LinearPath};
 use crate::reader::StartTag;
-use decompose::{decompose, is_single_path};
+use decompose::{Piece, Substring, decompose, is_single_path};
+use local::reads_value;
 use pattern::{PatternNode, path_pattern, tree_pattern};
-use table::{Chained, Table};
+use table::Table;
 use trie::Trie;
 
 /// When rows are looked at.
@@ -87,6 +88,26 @@ pub struct XTrie {
     /// Patterns that look at attributes, and at text.
     attributes: usize,
     text: usize,
+    /// By pattern.
+    needs: Vec<Needs>,
+}
+
+/// What of a document a pattern looks at, beside the names of elements.
+#[derive(Clone, Copy, Debug, Default)]
+struct Needs {
+    attributes: bool,
+    text: bool,
+}
+
+impl Needs {
+    fn of(pieces: &[Piece]) -> Self {
+        Self {
+            attributes: pieces.iter().any(|piece| !piece.starts.is_empty() || !piece.ends.is_empty()),
+            text: pieces.iter().any(|piece| {
+                piece.substring == Substring::Special(Special::Text) || piece.ends.iter().any(reads_value)
+            }),
+        }
+    }
 }
 
 impl XTrie {
@@ -102,44 +123,25 @@ impl XTrie {
 
     fn insert_pattern(&mut self, pattern: &PatternNode, id: PathId) {
         let pieces = decompose(pattern, self.options.decomposition);
-        let single = self.options.single_paths && is_single_path(&pieces);
-        let chained = match self.options.variant {
-            Variant::Eager => Chained::All,
-            Variant::Lazy => Chained::Leaves,
-        };
-        self.table.insert(pieces, id, single, chained, &mut self.trie);
-        let (attributes, text) = self.needs(id);
-        self.attributes += usize::from(attributes);
-        self.text += usize::from(text);
+        let needs = Needs::of(&pieces);
+        self.attributes += usize::from(needs.attributes);
+        self.text += usize::from(needs.text);
+        if self.needs.len() <= id.0 as usize {
+            self.needs.resize(id.0 as usize + 1, Needs::default());
+        }
+        self.needs[id.0 as usize] = needs;
+        if self.options.single_paths && is_single_path(&pieces) {
+            self.table.insert_path(pieces, id, &mut self.trie);
+        } else {
+            self.table.insert(pieces, id, &mut self.trie);
+        }
     }
 
     fn remove_pattern(&mut self, id: PathId) {
-        let (attributes, text) = self.needs(id);
-        self.attributes -= usize::from(attributes);
-        self.text -= usize::from(text);
+        let needs = self.needs.get_mut(id.0 as usize).map(std::mem::take).unwrap_or_default();
+        self.attributes -= usize::from(needs.attributes);
+        self.text -= usize::from(needs.text);
         self.table.remove(id, &mut self.trie);
-    }
-
-    /// Whether the rows of a pattern look at attributes, and at text.
-    fn needs(&self, id: PathId) -> (bool, bool) {
-        let Some((single, rows)) = self.table.extent(id) else { return (false, false) };
-        let (mut attributes, mut text) = (false, false);
-        for row in rows {
-            let (tests, node) = if single {
-                let row = self.table.path_row(row);
-                (row.tests, row.node)
-            } else {
-                let row = self.table.row(row);
-                (row.tests, row.node)
-            };
-            if let Some(tests) = self.table.tests(tests) {
-                attributes |= !tests.starts.is_empty() || !tests.ends.is_empty();
-                text |= tests.ends.iter().any(local::reads_value);
-            }
-            text |=
-                self.trie.nodes.get(node as usize).is_some_and(|node| node.special == Some(Special::Text));
-        }
-        (attributes, text)
     }
 }
 
@@ -214,6 +216,6 @@ impl Engine for XTrie {
     }
 
     fn memory_bytes(&self) -> usize {
-        self.trie.memory_bytes() + self.table.memory_bytes()
+        self.trie.memory_bytes() + self.table.memory_bytes() + self.needs.capacity() * size_of::<Needs>()
     }
 }

@@ -10,7 +10,7 @@
 //! itself, and order axes that are no chain of siblings. Those stay with [`crate::twig`].
 
 use super::levels::Gap;
-use super::local::{When, height, on_value, when};
+use super::local::{When, height, on_value, reads_value, when};
 use super::order::{Chain, order_chain};
 use super::trie::Special;
 use crate::names::NameId;
@@ -114,12 +114,14 @@ fn is_findable(node: &PatternNode) -> bool {
         && node.children.iter().all(is_findable)
 }
 
-/// Whether a branch is found by the substring of this very element.
+/// Whether the substring of this very element finds a branch, or tells that its text is needed.
 fn lends_substring(node: &PatternNode) -> bool {
-    node.children.iter().any(|child| {
-        child.gap == Gap::NONE
-            && (child.label == Label::Same || child.label == Label::Dummy && lends_substring(child))
-    })
+    let lends = |child: &PatternNode| match child.label {
+        Label::Same => true,
+        Label::Dummy => child.gap == Gap::NONE && lends_substring(child),
+        Label::Name(_) | Label::Special(_) => false,
+    };
+    node.ends.iter().any(reads_value) || node.children.iter().any(lends)
 }
 
 /// The pattern of a linear path.

@@ -3,13 +3,13 @@
 //! **Invariant.** All that is noted for a level is forgotten when the element at that level ends, by lists of what was
 //! noted there. So a document that touches little costs little, however large the table is.
 
-use super::chain::{AT_ROOT, Again, Key};
 use super::levels::LevelSets;
 use super::open::Open;
 use super::state::States;
+use super::table::NONE;
 use super::trie::{NodeId, ROOT, Special};
 use super::{Variant, XTrie};
-use crate::engine::Found;
+use crate::engine::{Found, PathId};
 use crate::names::{NameId, Resolved};
 
 /// What a document changes.
@@ -20,20 +20,18 @@ pub struct Run {
     nodes: Vec<NodeId>,
     /// The levels at which each substring was met.
     pub(super) met: LevelSets,
-    /// Eager: the levels at which each row holds.
-    pub(super) rows: LevelSets,
-    pub(super) paths: LevelSets,
-    /// Nodes and rows that were noted, level by level.
+    /// Eager: the levels at which each lineage holds.
+    pub(super) held: LevelSets,
+    /// Nodes and lineages that were noted, level by level.
     specials: Vec<NodeId>,
-    pub(super) noted_rows: Vec<u32>,
-    pub(super) noted_paths: Vec<u32>,
+    pub(super) noted: Vec<u32>,
     marks: Vec<Marks>,
     pub(super) states: States,
-    /// By group: the element that it was tried below.
-    tried: Vec<u64>,
-    /// Groups of rows that may hang on rows at their own level: they are tried last.
+    /// By lineage: the element below which its leaves were tried, and the document in which its paths were found.
+    pub(super) tried: Vec<u64>,
+    pub(super) found_in: Vec<u64>,
+    /// Lineages that may hang on others at their own level: they are tried last.
     late: Vec<u32>,
-    late_rows: Vec<u32>,
     /// By level: rows whose branches are found and whose tests wait for the end tag.
     pub(super) waiting: Vec<Vec<u32>>,
     pub(super) waiting_paths: Vec<Vec<u32>>,
@@ -49,8 +47,7 @@ pub struct Run {
 #[derive(Clone, Copy, Debug)]
 struct Marks {
     specials: usize,
-    rows: usize,
-    paths: usize,
+    noted: usize,
 }
 
 impl Run {
@@ -70,19 +67,15 @@ impl Run {
     }
 
     fn mark(&mut self) {
-        self.marks.push(Marks {
-            specials: self.specials.len(),
-            rows: self.noted_rows.len(),
-            paths: self.noted_paths.len(),
-        });
+        self.marks.push(Marks { specials: self.specials.len(), noted: self.noted.len() });
     }
 
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
         self.open.memory_bytes()
             + self.met.memory_bytes()
-            + self.rows.memory_bytes()
-            + self.paths.memory_bytes()
+            + self.held.memory_bytes()
+            + (self.tried.capacity() + self.found_in.capacity()) * size_of::<u64>()
             + self.states.memory_bytes()
     }
 }
@@ -98,14 +91,12 @@ impl XTrie {
         run.nodes.clear();
         run.nodes.push(ROOT);
         run.text.clear();
-        let (rows, paths) = self.table.bounds();
         run.met.resize(self.trie.nodes.len());
-        run.states.resize(rows);
-        run.tried.resize(self.table.chains.bound(), 0);
-        if self.options.variant == Variant::Eager {
-            run.rows.resize(rows);
-            run.paths.resize(paths);
-        }
+        run.states.resize(self.table.row_bound());
+        let lineages = self.table.lineages.bound();
+        run.held.resize(lineages);
+        run.tried.resize(lineages, 0);
+        run.found_in.resize(lineages, 0);
         run.found.clear(self.table.pattern_bound());
     }
 
@@ -160,43 +151,43 @@ impl XTrie {
         }
         let level = run.level();
         run.met.insert(node, level);
-        for &at in &substring.paths {
-            let group = self.table.chains.group(at);
-            if may_hold(run, &group.key, level) && must_try(run, at, &group.key, level) {
-                self.probe_paths(run, group, level);
+        let eager = self.options.variant == Variant::Eager;
+        for link in &substring.lineages {
+            if link.late {
+                run.late.push(link.lineage);
+                continue;
             }
-        }
-        for &at in &substring.rows {
-            let group = self.table.chains.group(at);
-            if group.key.gap.min == 0 {
-                run.late.push(at);
-            } else if may_hold(run, &group.key, level) && must_try(run, at, &group.key, level) {
-                group.rows.iter().for_each(|&row| self.probe_row(run, row, level));
+            // Most lineages are passed over here.
+            let may = if link.probe == NONE {
+                link.reach.fits(level)
+            } else if eager && link.parent != NONE {
+                run.held.has_above(link.parent, level, link.reach)
+            } else {
+                (eager || !link.inner) && run.met.has_above(link.probe, level, link.reach)
+            };
+            if may {
+                self.probe(run, link.lineage, level);
             }
         }
     }
 
-    /// All substrings of the start tag are met, and all rows that others may hang on are noted. Parents come before
-    /// their children in the table.
+    /// All substrings of the start tag are met, and all lineages that others may hang on are noted; those that hang on
+    /// late ones come after them.
     fn probe_late(&self, run: &mut Run) {
         let level = run.level();
-        let mut rows = std::mem::take(&mut run.late_rows);
-        while let Some(group) = run.late.pop() {
-            let group = self.table.chains.group(group);
-            if may_hold(run, &group.key, level) {
-                rows.extend(&group.rows);
-            }
+        let mut late = std::mem::take(&mut run.late);
+        if late.len() > 1 {
+            late.sort_by_cached_key(|&lineage| self.depth(lineage));
         }
-        rows.sort_unstable();
-        rows.drain(..).for_each(|row| self.probe_row(run, row, level));
-        run.late_rows = rows;
+        late.drain(..).for_each(|lineage| self.probe(run, lineage, level));
+        run.late = late;
     }
 
     pub(super) fn end_element(&self, run: &mut Run) {
         self.end_text(run);
         let level = run.level();
         while let Some(row) = run.waiting_paths.get_mut(level as usize).and_then(Vec::pop) {
-            self.end_path(run, row);
+            self.end_path(run, PathId(row));
         }
         // Branches before what they are branches of: a row that asks for none of them must know. Completing a row may
         // let another one at this level wait, whose turn it is then.
@@ -255,11 +246,8 @@ impl XTrie {
         for node in run.specials.drain(marks.specials..) {
             run.met.remove(node, level);
         }
-        for row in run.noted_rows.drain(marks.rows..) {
-            run.rows.remove(row, level);
-        }
-        for row in run.noted_paths.drain(marks.paths..) {
-            run.paths.remove(row, level);
+        for lineage in run.noted.drain(marks.noted..) {
+            run.held.remove(lineage, level);
         }
         for lists in [&mut run.waiting, &mut run.waiting_paths] {
             if let Some(list) = lists.get_mut(level as usize) {
@@ -268,22 +256,4 @@ impl XTrie {
         }
         run.states.end(level);
     }
-}
-
-/// Whether the rows of a group may hold at a level, as far as substrings tell.
-#[inline]
-fn may_hold(run: &Run, key: &Key, level: u32) -> bool {
-    if key.probe == AT_ROOT { key.gap.fits(level) } else { run.met.has_above(key.probe, level, key.gap) }
-}
-
-/// Whether trying the rows of a group could change anything; they count as tried then.
-#[inline]
-fn must_try(run: &mut Run, group: u32, key: &Key, level: u32) -> bool {
-    let above = match key.again {
-        Again::Always => return true,
-        Again::BelowAnother(levels) => level - levels,
-        Again::Never => 0,
-    };
-    let serial = run.open.serial(above);
-    std::mem::replace(&mut run.tried[group as usize], serial) != serial
 }

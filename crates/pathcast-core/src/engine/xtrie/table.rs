@@ -1,146 +1,129 @@
 //! The substring-table: one row for each substring of each pattern.
 //!
-//! Rows of one pattern lie together in the order of its decomposition, so a parent comes before its children. Rows of
-//! one substring are chained ([`super::chain`]). Single paths have a table of their own with smaller rows: the parent is
-//! the row before.
+//! Rows of one pattern lie together in the order of its decomposition, so a parent comes before its children. Where a row
+//! holds is a matter of its lineage ([`super::lineage`]), which rows of other patterns may share; what is a row's own
+//! is its rank, its branches, and its tests at the end tag. Single paths need nothing of that: they have one small row,
+//! for the last substring.
 
 use rustc_hash::FxHashMap;
 
-use super::chain::{AT_ROOT, Again, Chains, Key};
 use super::decompose::{Piece, StartTest, Substring};
-use super::levels::Gap;
+use super::lineage::{Lineages, List};
 use super::local::reads_value;
 use super::pattern::Mode;
-use super::trie::{NodeId, Trie};
+use super::trie::Trie;
 use crate::engine::PathId;
 use crate::pattern::Condition;
 
-/// No row, no node, no tests.
+/// No row, no node, no lineage, no tests.
 pub(super) const NONE: u32 = u32::MAX;
-
-/// Tests of a row.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Tests {
-    /// Decided at the start tag.
-    pub(super) starts: Box<[StartTest]>,
-    /// Decided at the end tag.
-    pub(super) ends: Box<[Condition]>,
-}
 
 /// A row of a tree pattern.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     /// The parent row, or `NONE`.
     pub(super) parent: u32,
-    pub(super) gap: Gap,
     pub(super) rank: u32,
     pub(super) children: u32,
     pub(super) mode: Mode,
-    /// The substring's node, or `NONE` for a dummy.
-    pub(super) node: NodeId,
-    /// Its group in the chain, or `NONE`, and its place there.
-    chained: (u32, u32),
-    /// Number of its tests, or `NONE`.
-    pub(super) tests: u32,
+    pub(super) lineage: u32,
+    /// Its list and its place there.
+    list: List,
+    place: u32,
+    /// Number of its tests at the end tag, or `NONE`.
+    pub(super) ends: u32,
     pub(super) pattern: PathId,
 }
 
-/// A row of a single path; its parent is the row before.
+/// A single path.
 #[derive(Clone, Debug)]
 pub(super) struct PathRow {
-    pub(super) gap: Gap,
-    pub(super) node: NodeId,
-    chained: (u32, u32),
-    pub(super) tests: u32,
-    /// Whether it is the first of its path.
-    pub(super) first: bool,
-    /// The path it completes, or `NONE`.
-    pub(super) completes: u32,
+    /// That of its last substring.
+    pub(super) lineage: u32,
+    place: u32,
+    /// Number of the tests at the end tag of its last element, or `NONE`.
+    pub(super) ends: u32,
 }
 
-/// Where the rows of a pattern lie.
+/// Where the rows of a pattern are.
 #[derive(Clone, Copy, Debug)]
-struct Extent {
-    single: bool,
-    from: u32,
-    len: u32,
+enum Extent {
+    Path,
+    Rows { from: u32, len: u32 },
 }
 
-/// Rows in blocks; blocks that are free are found by length.
+/// Numbered values of which some may be free.
 #[derive(Clone, Debug)]
-struct Blocks<R> {
-    rows: Vec<R>,
-    free: FxHashMap<u32, Vec<u32>>,
+struct Slab<T> {
+    items: Vec<T>,
+    free: Vec<u32>,
 }
 
-impl<R> Default for Blocks<R> {
+impl<T> Default for Slab<T> {
     fn default() -> Self {
-        Self { rows: Vec::new(), free: FxHashMap::default() }
+        Self { items: Vec::new(), free: Vec::new() }
     }
 }
 
-impl<R: Clone> Blocks<R> {
-    /// Where a block of so many rows would start.
-    fn next(&mut self, len: u32) -> u32 {
-        self.free.get_mut(&len).and_then(Vec::pop).unwrap_or(self.rows.len() as u32)
-    }
-
-    fn put(&mut self, at: u32, row: R) {
-        if at as usize == self.rows.len() {
-            self.rows.push(row);
-        } else {
-            self.rows[at as usize] = row;
+impl<T: Default> Slab<T> {
+    fn put(&mut self, item: T) -> u32 {
+        match self.free.pop() {
+            Some(at) => {
+                self.items[at as usize] = item;
+                at
+            }
+            None => {
+                self.items.push(item);
+                (self.items.len() - 1) as u32
+            }
         }
     }
 
-    fn free(&mut self, from: u32, len: u32) {
-        self.free.entry(len).or_default().push(from);
-    }
-
-    fn memory_bytes(&self) -> usize {
-        let free: usize = self.free.values().map(|list| list.capacity() * 4 + 40).sum();
-        self.rows.capacity() * size_of::<R>() + free
+    fn remove(&mut self, at: u32) {
+        self.items[at as usize] = T::default();
+        self.free.push(at);
     }
 }
 
-/// The substring-tables.
+/// The substring-table.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
-    rows: Blocks<Row>,
-    paths: Blocks<PathRow>,
-    pub(super) chains: Chains,
-    tests: Vec<Tests>,
-    free_tests: Vec<u32>,
+    rows: Vec<Row>,
+    /// Blocks of rows that are free, by length.
+    free: FxHashMap<u32, Vec<u32>>,
+    /// By pattern: single paths.
+    paths: FxHashMap<u32, PathRow>,
+    pub(super) lineages: Lineages,
+    starts: Slab<Box<[StartTest]>>,
+    ends: Slab<Box<[Condition]>>,
     /// By pattern.
     extents: Vec<Option<Extent>>,
-}
-
-/// Which chained rows there are: all, or those of leaves alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Chained {
-    All,
-    Leaves,
 }
 
 impl Table {
     #[inline]
     pub(super) fn row(&self, row: u32) -> &Row {
-        &self.rows.rows[row as usize]
+        &self.rows[row as usize]
+    }
+
+    /// A single path that waits for an end tag, or is to be removed.
+    pub(super) fn path(&self, path: PathId) -> Option<&PathRow> {
+        self.paths.get(&path.0)
     }
 
     #[inline]
-    pub(super) fn path_row(&self, row: u32) -> &PathRow {
-        &self.paths.rows[row as usize]
+    pub(super) fn starts(&self, tests: u32) -> &[StartTest] {
+        self.starts.items.get(tests as usize).map_or(&[], |tests| tests)
     }
 
     #[inline]
-    pub(super) fn tests(&self, tests: u32) -> Option<&Tests> {
-        self.tests.get(tests as usize)
+    pub(super) fn ends(&self, tests: u32) -> &[Condition] {
+        self.ends.items.get(tests as usize).map_or(&[], |tests| tests)
     }
 
-    /// One more than the largest number of a row, of tree patterns and of single paths.
-    pub(super) fn bounds(&self) -> (usize, usize) {
-        (self.rows.rows.len(), self.paths.rows.len())
+    /// One more than the largest number of a row.
+    pub(super) fn row_bound(&self) -> usize {
+        self.rows.len()
     }
 
     /// One more than the largest number of a pattern.
@@ -148,160 +131,140 @@ impl Table {
         self.extents.len()
     }
 
-    /// The rows of a pattern: whether they are of a single path, and their numbers.
-    pub(super) fn extent(&self, pattern: PathId) -> Option<(bool, std::ops::Range<u32>)> {
-        let extent = self.extents.get(pattern.0 as usize).copied().flatten()?;
-        Some((extent.single, extent.from..extent.from + extent.len))
+    /// The rows of a tree pattern; nothing for a single path.
+    pub(super) fn rows_of(&self, pattern: PathId) -> std::ops::Range<u32> {
+        match self.extents.get(pattern.0 as usize) {
+            Some(Some(Extent::Rows { from, len })) => *from..from + len,
+            _ => 0..0,
+        }
     }
 
-    /// Adds the rows of a pattern.
-    pub(super) fn insert(
-        &mut self,
-        pieces: Vec<Piece>,
-        pattern: PathId,
-        single: bool,
-        chained: Chained,
-        trie: &mut Trie,
-    ) {
+    /// Adds a tree pattern.
+    pub(super) fn insert(&mut self, pieces: Vec<Piece>, pattern: PathId, trie: &mut Trie) {
         let len = pieces.len() as u32;
-        let from = if single { self.paths.next(len) } else { self.rows.next(len) };
+        let from = self.free.get_mut(&len).and_then(Vec::pop).unwrap_or(self.rows.len() as u32);
         for (at, piece) in (from..).zip(pieces) {
-            let node = match &piece.substring {
-                Substring::Names(names) => trie.insert(names),
-                Substring::Special(special) => trie.insert_special(*special),
-                Substring::Empty => NONE,
-            };
-            if node != NONE {
-                trie.nodes[node as usize].readers += u32::from(piece.ends.iter().any(reads_value));
-            }
-            let tests = self.keep(piece.starts, piece.ends);
-            let (gap, leaf) = (piece.gap, piece.children == 0);
             let parent = piece.parent.map_or(NONE, |parent| from + parent as u32);
-            let mut place = (NONE, 0);
-            // What is not there is noticed at the end tag alone, so somebody must wait for it.
-            if node != NONE && (leaf || chained == Chained::All || piece.mode == Mode::Not) {
-                let (probe, gap) = self.probe(parent, gap, single);
-                let again = self.again(parent, piece.gap, leaf && tests == NONE, single);
-                let key = Key { node, probe, gap, single, again };
-                let node = &mut trie.nodes[node as usize];
-                let list = if single { &mut node.paths } else { &mut node.rows };
-                place = self.chains.insert(key, at, list);
-            }
-            if single {
-                let completes = if leaf { pattern.0 } else { NONE };
-                let row = PathRow { gap, node, chained: place, tests, first: at == from, completes };
-                self.paths.put(at, row);
+            let (above, counts) = match self.rows.get(parent as usize) {
+                Some(row) if parent != NONE => (row.lineage, row.mode == Mode::Ordered),
+                _ => (NONE, false),
+            };
+            let list = match (piece.children, piece.mode) {
+                (_, Mode::Not) => List::Others, // what is not there is noticed at the end tag alone
+                (0, _) if piece.starts.is_empty() && piece.ends.is_empty() && !counts => List::Plain,
+                (0, _) => List::Others,
+                _ => List::Inner,
+            };
+            let (rank, children, mode) = (piece.rank, piece.children, piece.mode);
+            let (lineage, ends) = self.way(piece, above, trie);
+            let place = self.lineages.enlist(lineage, list, at, trie);
+            let row = Row { parent, rank, children, mode, lineage, list, place, ends, pattern };
+            if at as usize == self.rows.len() {
+                self.rows.push(row);
             } else {
-                let (rank, children, mode) = (piece.rank, piece.children, piece.mode);
-                let chained = place;
-                self.rows.put(at, Row { parent, gap, rank, children, mode, node, chained, tests, pattern });
+                self.rows[at as usize] = row;
             }
         }
+        self.note(pattern, Extent::Rows { from, len });
+    }
+
+    /// Adds a single path.
+    pub(super) fn insert_path(&mut self, pieces: Vec<Piece>, path: PathId, trie: &mut Trie) {
+        let (mut lineage, mut ends) = (NONE, NONE);
+        for piece in pieces {
+            let above = lineage;
+            (lineage, ends) = self.way(piece, above, trie);
+            if above != NONE {
+                self.release(above, trie); // the one below holds it now
+            }
+        }
+        let list = if ends == NONE { List::Paths } else { List::Waiting };
+        let place = self.lineages.enlist(lineage, list, path.0, trie);
+        self.paths.insert(path.0, PathRow { lineage, place, ends });
+        self.note(path, Extent::Path);
+    }
+
+    /// The lineage of a piece, with one more user, and its tests at the end tag.
+    fn way(&mut self, piece: Piece, above: u32, trie: &mut Trie) -> (u32, u32) {
+        let node = match &piece.substring {
+            Substring::Names(names) => trie.insert(names),
+            Substring::Special(special) => trie.insert_special(*special),
+            Substring::Empty => NONE,
+        };
+        let reads = piece.ends.iter().any(reads_value);
+        let starts = if piece.starts.is_empty() { NONE } else { self.starts.put(piece.starts.into()) };
+        let ends = if piece.ends.is_empty() { NONE } else { self.ends.put(piece.ends.into()) };
+        let lineage = self.lineages.insert(above, piece.gap, node, starts, trie);
+        if let Some(node) = self.lineages.element(lineage) {
+            trie.nodes[node as usize].readers += u32::from(reads);
+        }
+        (lineage, ends)
+    }
+
+    fn note(&mut self, pattern: PathId, extent: Extent) {
         if self.extents.len() <= pattern.0 as usize {
             self.extents.resize(pattern.0 as usize + 1, None);
         }
-        self.extents[pattern.0 as usize] = Some(Extent { single, from, len });
+        self.extents[pattern.0 as usize] = Some(extent);
     }
 
-    /// When a row must be tried again: a leaf without tests adds nothing to the same parents, unless they count branches.
-    fn again(&self, parent: u32, gap: Gap, plain: bool, single: bool) -> Again {
-        let counts = parent != NONE && !single && self.row(parent).mode == Mode::Ordered;
-        match plain && !counts {
-            false => Again::Always,
-            true if parent == NONE => Again::Never,
-            true => Again::BelowAnother(gap.min),
-        }
-    }
-
-    /// The substring that must have been met above a row, and where.
-    fn probe(&self, mut parent: u32, mut gap: Gap, single: bool) -> (NodeId, Gap) {
-        while parent != NONE {
-            if single {
-                return (self.path_row(parent).node, gap);
-            }
-            let row = self.row(parent);
-            if row.node != NONE {
-                return (row.node, gap);
-            }
-            gap = row.gap.and(gap);
-            parent = row.parent;
-        }
-        (AT_ROOT, gap)
-    }
-
-    /// Takes out the rows of a pattern.
+    /// Takes out a pattern.
     pub(super) fn remove(&mut self, pattern: PathId, trie: &mut Trie) {
-        let Some(Extent { single, from, len }) =
-            self.extents.get_mut(pattern.0 as usize).and_then(Option::take)
-        else {
-            return;
-        };
-        for at in from..from + len {
-            let (node, chained, tests) = if single {
-                let row = self.path_row(at);
-                (row.node, row.chained, row.tests)
-            } else {
-                let row = self.row(at);
-                (row.node, row.chained, row.tests)
-            };
-            let reads = self.tests(tests).is_some_and(|tests| tests.ends.iter().any(reads_value));
-            if chained.0 != NONE {
-                self.unchain(single, node, chained, trie);
+        match self.extents.get_mut(pattern.0 as usize).and_then(Option::take) {
+            None => {}
+            Some(Extent::Path) => {
+                let Some(PathRow { lineage, place, ends }) = self.paths.remove(&pattern.0) else { return };
+                let list = if ends == NONE { List::Paths } else { List::Waiting };
+                if let Some(moved) = self.lineages.strike(lineage, list, place, trie)
+                    && let Some(moved) = self.paths.get_mut(&moved)
+                {
+                    moved.place = place;
+                }
+                self.forget(lineage, ends, trie);
             }
-            if node != NONE {
-                trie.nodes[node as usize].readers -= u32::from(reads);
-                trie.release(node);
-            }
-            if tests != NONE {
-                self.tests[tests as usize] = Tests::default();
-                self.free_tests.push(tests);
-            }
-        }
-        if single { self.paths.free(from, len) } else { self.rows.free(from, len) }
-    }
-
-    /// The last row of the group takes the place of the one that goes.
-    fn unchain(&mut self, single: bool, node: NodeId, (group, place): (u32, u32), trie: &mut Trie) {
-        let node = &mut trie.nodes[node as usize];
-        let list = if single { &mut node.paths } else { &mut node.rows };
-        if let Some(moved) = self.chains.remove(group, place, list) {
-            if single {
-                self.paths.rows[moved as usize].chained.1 = place;
-            } else {
-                self.rows.rows[moved as usize].chained.1 = place;
+            Some(Extent::Rows { from, len }) => {
+                for at in from..from + len {
+                    let Row { lineage, list, place, ends, .. } = *self.row(at);
+                    if let Some(moved) = self.lineages.strike(lineage, list, place, trie) {
+                        self.rows[moved as usize].place = place;
+                    }
+                    self.forget(lineage, ends, trie);
+                }
+                self.free.entry(len).or_default().push(from);
             }
         }
     }
 
-    fn keep(&mut self, starts: Vec<StartTest>, ends: Vec<Condition>) -> u32 {
-        if starts.is_empty() && ends.is_empty() {
-            return NONE;
+    /// What a row held on to.
+    fn forget(&mut self, lineage: u32, ends: u32, trie: &mut Trie) {
+        if let Some(node) = self.lineages.element(lineage) {
+            let reads = self.ends(ends).iter().any(reads_value);
+            trie.nodes[node as usize].readers -= u32::from(reads);
         }
-        let tests = Tests { starts: starts.into(), ends: ends.into() };
-        match self.free_tests.pop() {
-            Some(at) => {
-                self.tests[at as usize] = tests;
-                at
-            }
-            None => {
-                self.tests.push(tests);
-                (self.tests.len() - 1) as u32
-            }
+        if ends != NONE {
+            self.ends.remove(ends);
+        }
+        self.release(lineage, trie);
+    }
+
+    fn release(&mut self, lineage: u32, trie: &mut Trie) {
+        for tests in self.lineages.release(lineage, trie) {
+            self.starts.remove(tests);
         }
     }
 
     /// Heap bytes held, but for those of long literals.
     pub(super) fn memory_bytes(&self) -> usize {
-        let tests: usize = self
-            .tests
-            .iter()
-            .map(|tests| size_of_val::<[StartTest]>(&tests.starts) + size_of_val::<[Condition]>(&tests.ends))
-            .sum();
-        tests
-            + self.rows.memory_bytes()
-            + self.chains.memory_bytes()
-            + self.paths.memory_bytes()
-            + self.tests.capacity() * size_of::<Tests>()
+        let starts: usize = self.starts.items.iter().map(|tests| size_of_val::<[StartTest]>(tests)).sum();
+        let ends: usize = self.ends.items.iter().map(|tests| size_of_val::<[Condition]>(tests)).sum();
+        let free: usize = self.free.values().map(|list| list.capacity() * 4 + 40).sum();
+        starts
+            + ends
+            + free
+            + self.rows.capacity() * size_of::<Row>()
+            + self.paths.capacity() * (size_of::<(u32, PathRow)>() + 1)
+            + self.lineages.memory_bytes()
+            + (self.starts.items.capacity() + self.ends.items.capacity()) * size_of::<Box<[Condition]>>()
             + self.extents.capacity() * size_of::<Option<Extent>>()
     }
 }

@@ -1,21 +1,16 @@
 //! Tree patterns, eager and lazy, ordered and not.
 //!
-//! **Idea.** A row *holds* at a level when its substring ends there, its tests pass and its parent holds at a level that
-//! fits, up to the document node. Holding is a fact about open elements and never changes while they are open. When a
-//! leaf holds, or the last branch of a row was found, the row is *complete*, which is a branch found for its parent at
-//! every level that fits; so it goes up, and the pattern is found when its first row is complete.
+//! **Idea.** A row *holds* at a level when its lineage does. Holding is a fact about open elements and never changes while
+//! they are open. When a leaf holds, or the last branch of a row was found, the row is *complete*, which is a branch found
+//! for its parent at every level that fits at which the parent holds; so it goes up, and the pattern is found when its first
+//! row is complete. Both variants do the same here; they differ in how they know where a lineage holds.
 //!
-//! **Eager** notes for each inner row the levels at which it holds. **Lazy** notes the levels at which substrings were
-//! met, looks at leaves alone, and works out from the top at which levels the rows above hold. The two differ
-//! in nothing else. Dummies have no substring: where they hold is worked out in both.
+//! **Redundant matchings** are passed over: a branch that was found is not found again, and after a row whose
+//! distance to its parent is open has completed, the same row further up can add nothing and is finished.
 //!
 //! A row that asks for none of its branches waits for the end tag: it is complete there if none was found.
 //!
-//! **Redundant matchings** are passed over: a row is not noted when no parent wants its branch any more, and after a
-//! row whose distance to its parent is open has completed, the same row further up can add nothing and is finished.
-//!
-//! **Cost.** A row that is tried costs the sets of its ancestors at most, one word each up to 63 levels. A branch is noted
-//! once for each row and open element.
+//! **Cost.** A branch is noted once for each row and open element.
 
 use super::levels::Levels;
 use super::local::{accepts, passes};
@@ -32,73 +27,25 @@ impl Row {
 }
 
 impl XTrie {
-    /// Tries a row whose substring was met at the innermost node.
+    /// A leaf, or a row that waits for the end tag, holds at the innermost node.
     pub(super) fn probe_row(&self, run: &mut Run, at: u32, level: u32) {
         let row = self.table.row(at);
         if run.found.contains(row.pattern) {
             return;
         }
-        if row.children == 0 && row.tests == NONE {
+        if row.ends == NONE && row.mode != Mode::Not {
             self.complete(run, at, level);
-            return;
-        }
-        if row.parent != NONE && !self.is_wanted(run, row, level) {
-            return;
-        }
-        if row.tests != NONE && !self.starts_pass(run, row.tests, level) {
-            return;
-        }
-        if row.children > 0 && self.options.variant == Variant::Eager {
-            #[cfg(test)]
-            run.trace.push((at, level, 1));
-            run.rows.insert(at, level);
-            run.noted_rows.push(at);
-        }
-        if row.mode == Mode::Not || row.children == 0 && self.waits(row) {
+        } else if row.parent == NONE || self.is_wanted(run, row, level) {
             run.wait(level, at, false);
-        } else if row.children == 0 {
-            self.complete(run, at, level);
         }
     }
 
-    /// Whether the parent holds at a level that fits and still wants this branch.
+    /// Whether a parent still wants this branch.
     fn is_wanted(&self, run: &Run, row: &Row, level: u32) -> bool {
         let branches = self.table.row(row.parent).branches();
-        let parents = self.parents(run, row, level);
-        parents
+        self.above(run, row.lineage, level)
             .iter()
             .any(|each| run.states.wants(row.parent, each, branches, row.rank, run.open.branch(each)))
-    }
-
-    /// The levels that fit at which the parent of a row at a level holds.
-    fn parents(&self, run: &Run, row: &Row, level: u32) -> Levels {
-        if self.options.variant == Variant::Eager && self.table.row(row.parent).node != NONE {
-            return run.rows.above(row.parent, level, row.gap);
-        }
-        let mut parents = Levels::one(level).above(row.gap);
-        parents.keep(&self.holding(run, row.parent));
-        parents
-    }
-
-    /// The levels at which a row holds.
-    fn holding(&self, run: &Run, at: u32) -> Levels {
-        let (row, bound) = (self.table.row(at), run.level());
-        if self.options.variant == Variant::Eager && row.node != NONE {
-            return run.rows.get(at, bound);
-        }
-        let above = if row.parent == NONE { Levels::one(0) } else { self.holding(run, row.parent) };
-        let mut levels = above.below(row.gap, bound);
-        if row.node != NONE {
-            levels.keep(&run.met.get(row.node, bound));
-        }
-        if row.tests != NONE {
-            levels.retain(|level| self.starts_pass(run, row.tests, level));
-        }
-        levels
-    }
-
-    fn waits(&self, row: &Row) -> bool {
-        row.tests != NONE && self.table.tests(row.tests).is_some_and(|tests| !tests.ends.is_empty())
     }
 
     /// A row is complete at a level: its parents have a branch more.
@@ -115,7 +62,7 @@ impl XTrie {
             let mut helped = false;
             #[cfg(test)]
             let before = run.trace.len();
-            for each in self.parents(run, row, level).iter() {
+            for each in self.above(run, row.lineage, level).iter() {
                 let child = run.open.branch(each);
                 let Some(done) = run.states.find(row.parent, each, parent.branches(), row.rank, child) else {
                     continue;
@@ -126,34 +73,34 @@ impl XTrie {
                     let value = run.states.value(row.parent, each, parent.branches());
                     run.trace.push((row.parent, each, value));
                 }
-                if !done {
+                if !done || parent.mode == Mode::Not {
+                    // One that asks for none waits for the end tag, and will not be complete there.
                     continue;
                 }
-                if parent.mode == Mode::Not {
-                    // It waits for the end tag, and will not be complete there.
-                } else if self.waits(parent) {
-                    run.wait(each, row.parent, false);
-                } else {
+                if parent.ends == NONE {
                     run.agenda.push((row.parent, each));
+                } else {
+                    run.wait(each, row.parent, false);
                 }
             }
             #[cfg(test)]
             if helped && row.children == 0 {
                 run.trace.insert(before, (at, level, 1));
             }
-            if helped && !row.gap.exact && row.children > 0 {
+            if helped && row.children > 0 {
                 self.finish_above(run, at, row, level);
             }
         }
     }
 
-    /// The same row at levels further up reaches no parent that this one did not.
+    /// The same row at levels further up reaches no parent that this one did not, if the distance is open.
     fn finish_above(&self, run: &mut Run, at: u32, row: &Row, level: u32) {
-        if level == 0 || row.node == NONE || self.options.variant == Variant::Lazy {
+        let lineage = self.table.lineages.get(row.lineage);
+        if lineage.gap.exact || level == 0 || lineage.node == NONE || self.options.variant == Variant::Lazy {
             return;
         }
         let mut above = Levels::range(0, level - 1);
-        above.keep(&run.rows.get(at, level));
+        above.keep(&run.held.get(row.lineage, level));
         for each in above.iter() {
             let _fresh = run.states.finish(at, each, row.branches());
             #[cfg(test)]
@@ -169,13 +116,8 @@ impl XTrie {
         if run.found.contains(row.pattern) || row.mode == Mode::Not && run.states.is_done(at, level) {
             return;
         }
-        if row.tests == NONE {
-            self.complete(run, at, level);
-            return;
-        }
-        let Some(tests) = self.table.tests(row.tests) else { return };
         let element = run.open.element(level);
-        if tests.ends.iter().all(|test| passes(test, &element, Some(run.open.ending()))) {
+        if self.table.ends(row.ends).iter().all(|test| passes(test, &element, Some(run.open.ending()))) {
             self.complete(run, at, level);
         }
     }
@@ -183,9 +125,20 @@ impl XTrie {
     /// A text node ends: a row that waited for it.
     pub(super) fn end_text_row(&self, run: &mut Run, at: u32, level: u32, text: &str) {
         let row = self.table.row(at);
-        let tests = self.table.tests(row.tests);
-        if tests.is_none_or(|tests| tests.ends.iter().all(|test| accepts(test, text))) {
+        if self.table.ends(row.ends).iter().all(|test| accepts(test, text)) {
             self.complete(run, at, level);
+        }
+    }
+
+    /// Inner rows of a lineage that was just noted, for the trace of the paper's Table 2: those that are not redundant.
+    #[cfg(test)]
+    pub(super) fn trace_held(&self, run: &mut Run, lineage: u32, level: u32) {
+        for at in 0..self.table.row_bound() as u32 {
+            let row = self.table.row(at);
+            let wanted = row.parent == NONE || self.is_wanted(run, row, level);
+            if row.lineage == lineage && row.children > 0 && wanted {
+                run.trace.push((at, level, 1));
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 //! **Idea.** A node stands for the names on the way to it. Reading start tags down one path of a document is reading a
 //! text, so the trie finds every substring that ends at the element at hand as a string-matching automaton does: from
 //! the node of the longest one, the max-suffix pointers lead to all the others. Each node knows the rows of the
-//! substring-table that have its substring ([`super::chain`]).
+//! substring-table that have its substring ([`super::lineage`]).
 //!
 //! **Invariants.** A node without rows has children. The max-suffix pointer of a node is the node of its longest
 //! proper suffix that is in the trie, the root if there is none; that it may be *any* node matters: the paper's text
@@ -16,6 +16,7 @@
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
+use super::lineage::Link;
 use super::reversed::Reversed;
 use crate::names::NameId;
 
@@ -54,9 +55,8 @@ pub(super) struct Node {
     users: u32,
     /// Those of them that look at the text of their last element.
     pub(super) readers: u32,
-    /// The groups of its chained rows, of tree patterns and of single paths.
-    pub(super) rows: Vec<u32>,
-    pub(super) paths: Vec<u32>,
+    /// The lineages that end with it.
+    pub(super) lineages: Vec<Link>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -252,8 +252,8 @@ impl Trie {
 
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
-        let chains: usize = self.nodes.iter().map(|node| node.rows.capacity() + node.paths.capacity()).sum();
-        chains * size_of::<u32>()
+        let chains: usize = self.nodes.iter().map(|node| node.lineages.capacity()).sum();
+        chains * size_of::<Link>()
             + self.nodes.capacity() * size_of::<Node>()
             + self.edges.allocation_size()
             + self.free.capacity() * size_of::<NodeId>()

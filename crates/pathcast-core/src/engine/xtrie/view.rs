@@ -53,6 +53,8 @@ pub struct View {
     pub rows: Vec<RowView>,
     /// Places in the reversed trie, its top included.
     pub reversed: usize,
+    /// Ways from the document node that rows share.
+    pub lineages: usize,
 }
 
 impl XTrie {
@@ -67,37 +69,40 @@ impl XTrie {
         let number = |node: NodeId| if node == NONE { 0 } else { numbers[node as usize] };
         let mut rows = Vec::new();
         for pattern in (0..self.table.pattern_bound() as u32).map(PathId) {
-            let Some((single, range)) = self.table.extent(pattern) else { continue };
             let before = rows.len() + 1;
+            let range = self.table.rows_of(pattern);
             for at in range.clone() {
-                rows.push(if single {
-                    let row = self.table.path_row(at);
-                    let here = (at - range.start) as usize + before;
-                    RowView {
+                let row = self.table.row(at);
+                let lineage = self.table.lineages.get(row.lineage);
+                rows.push(RowView {
+                    pattern,
+                    node: number(lineage.node),
+                    parent: if row.parent == NONE { 0 } else { (row.parent - range.start) as usize + before },
+                    gap: lineage.gap,
+                    rank: row.rank,
+                    children: row.children,
+                    mode: row.mode,
+                    next: 0,
+                });
+            }
+            if let Some(path) = self.table.path(pattern) {
+                let parent =
+                    |&at: &u32| Some(self.table.lineages.get(at).parent).filter(|&each| each != NONE);
+                let mut way: Vec<u32> = std::iter::successors(Some(path.lineage), parent).collect();
+                way.reverse();
+                for (at, &lineage) in way.iter().enumerate() {
+                    let lineage = self.table.lineages.get(lineage);
+                    rows.push(RowView {
                         pattern,
-                        node: number(row.node),
-                        parent: if row.first { 0 } else { here - 1 },
-                        gap: row.gap,
+                        node: number(lineage.node),
+                        parent: if at == 0 { 0 } else { before + at - 1 },
+                        gap: lineage.gap,
                         rank: 1,
-                        children: u32::from(row.completes == NONE),
+                        children: u32::from(at + 1 < way.len()),
                         mode: Mode::All,
                         next: 0,
-                    }
-                } else {
-                    let row = self.table.row(at);
-                    let parent =
-                        if row.parent == NONE { 0 } else { (row.parent - range.start) as usize + before };
-                    RowView {
-                        pattern,
-                        node: number(row.node),
-                        parent,
-                        gap: row.gap,
-                        rank: row.rank,
-                        children: row.children,
-                        mode: row.mode,
-                        next: 0,
-                    }
-                });
+                    });
+                }
             }
         }
         let mut first = vec![0; order.len() + 1];
@@ -121,7 +126,7 @@ impl XTrie {
                 }
             })
             .collect();
-        View { nodes, rows, reversed: self.trie.reversed.len() }
+        View { nodes, rows, reversed: self.trie.reversed.len(), lineages: self.table.lineages.len() }
     }
 
     /// The nodes breadth first, by name at each level; those off the trie come last.
@@ -151,19 +156,15 @@ impl XTrie {
         order
     }
 
-    /// Whether every chain holds exactly the rows of its substring, each at its place.
+    /// Whether every substring lists exactly the lineages that end with it, each at its place.
     #[cfg(test)]
     pub(super) fn chains_are_sound(&self) -> bool {
-        let fits = |groups: &[u32], node: u32, single: bool| {
-            groups.iter().map(|&group| self.table.chains.group(group)).all(|group| {
-                let of = |&row: &u32| {
-                    if single { self.table.path_row(row).node } else { self.table.row(row).node }
-                };
-                !group.rows.is_empty() && group.rows.iter().all(|row| of(row) == node)
-            })
-        };
-        (0..)
-            .zip(&self.trie.nodes)
-            .all(|(node, each)| fits(&each.rows, node, false) && fits(&each.paths, node, true))
+        let listed: usize = self.trie.nodes.iter().map(|node| node.lineages.len()).sum();
+        let dummies = (0..self.table.lineages.bound() as u32)
+            .filter(|&at| self.table.lineages.get(at).node == NONE)
+            .count();
+        (0..).zip(&self.trie.nodes).all(|(node, each)| {
+            each.lineages.iter().all(|link| self.table.lineages.get(link.lineage).node == node)
+        }) && listed + dummies >= self.table.lineages.len()
     }
 }

@@ -1,0 +1,272 @@
+//! Lineages: the ways from the document node by substrings and relative levels.
+//!
+//! Where a row holds depends on nothing but its lineage: its substring, its relative level, its tests at the start tag,
+//! and the lineage of its parent. Rows of different patterns often have the same (`/nitf/body` starts thousands), so a
+//! lineage is kept once and whether it holds is found out once for all rows that have it. The paper does so row by
+//! row. A lineage lists the rows that are tried when it holds: leaves, and rows that wait for the end tag.
+//!
+//! Leaves that are found by nothing but their lineage need not be tried again below the same elements: what they could
+//! add to their parents there, they have added.
+
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
+use std::hash::BuildHasher;
+
+use super::levels::Gap;
+use super::table::NONE;
+use super::trie::{NodeId, Trie};
+
+/// One way.
+#[derive(Clone, Debug)]
+pub(super) struct Lineage {
+    /// The lineage above, or `NONE`.
+    pub(super) parent: u32,
+    pub(super) gap: Gap,
+    /// The substring's node, or `NONE` for a dummy.
+    pub(super) node: NodeId,
+    /// Number of the tests at the start tag, or `NONE`; a lineage with tests is shared by nobody.
+    pub(super) tests: u32,
+    users: u32,
+    /// Lineages below it.
+    pub(super) below: u32,
+    /// Its place among the lineages of its substring.
+    place: u32,
+    /// Leaves that need not be tried again below the same elements.
+    pub(super) plain: Vec<u32>,
+    /// Other rows that are tried.
+    pub(super) others: Vec<u32>,
+    /// Single paths that are found when it holds, and those that then wait for the end tag.
+    pub(super) paths: Vec<u32>,
+    pub(super) waiting: Vec<u32>,
+}
+
+/// A lineage in the list of its substring, with what it takes to pass over it without a look at it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Link {
+    pub(super) lineage: u32,
+    /// The lineage above, or `NONE` if there is none or it is a dummy.
+    pub(super) parent: u32,
+    /// The nearest substring above, or `NONE`, and the level relative to that.
+    pub(super) probe: NodeId,
+    pub(super) reach: Gap,
+    /// Whether no row is tried when the lineage holds.
+    pub(super) inner: bool,
+    /// Whether it may hang on a lineage at its own level.
+    pub(super) late: bool,
+}
+
+/// Which list of a lineage a row is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum List {
+    /// None: it is tried when its branches are found.
+    Inner,
+    Plain,
+    Others,
+    Paths,
+    Waiting,
+}
+
+impl Lineage {
+    fn list(&mut self, list: List) -> Option<&mut Vec<u32>> {
+        match list {
+            List::Inner => None,
+            List::Plain => Some(&mut self.plain),
+            List::Others => Some(&mut self.others),
+            List::Paths => Some(&mut self.paths),
+            List::Waiting => Some(&mut self.waiting),
+        }
+    }
+
+    /// Whether no row is tried when it holds.
+    fn is_inner(&self) -> bool {
+        self.plain.is_empty() && self.others.is_empty() && self.paths.is_empty() && self.waiting.is_empty()
+    }
+}
+
+/// All lineages.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lineages {
+    lineages: Vec<Lineage>,
+    index: HashTable<u32>,
+    free: Vec<u32>,
+}
+
+impl Lineages {
+    #[inline]
+    pub(super) fn get(&self, lineage: u32) -> &Lineage {
+        &self.lineages[lineage as usize]
+    }
+
+    /// One more than the largest number.
+    pub(super) fn bound(&self) -> usize {
+        self.lineages.len()
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.lineages.len() - self.free.len()
+    }
+
+    /// A lineage with one more user. It takes over the user of `node` that the caller has; `tests` make it a new one.
+    pub(super) fn insert(&mut self, parent: u32, gap: Gap, node: NodeId, tests: u32, trie: &mut Trie) -> u32 {
+        let key = hash(parent, gap, node);
+        if tests == NONE {
+            let same = |&at: &u32| {
+                let each = &self.lineages[at as usize];
+                each.parent == parent && each.gap == gap && each.node == node
+            };
+            if let Some(&known) = self.index.find(key, same) {
+                if node != NONE {
+                    trie.release(node);
+                }
+                self.lineages[known as usize].users += 1;
+                return known;
+            }
+        }
+        let mut fresh = Lineage {
+            parent,
+            gap,
+            node,
+            tests,
+            users: 1,
+            below: 0,
+            place: 0,
+            plain: Vec::new(),
+            others: Vec::new(),
+            paths: Vec::new(),
+            waiting: Vec::new(),
+        };
+        let at = self.free.last().copied().unwrap_or(self.lineages.len() as u32);
+        if node != NONE {
+            let (probe, reach) = self.probe(parent, gap);
+            let noted = self.lineages.get(parent as usize).is_some_and(|above| above.node != NONE);
+            let parent = if noted { parent } else { NONE };
+            let list = &mut trie.nodes[node as usize].lineages;
+            fresh.place = list.len() as u32;
+            list.push(Link { lineage: at, parent, probe, reach, inner: true, late: gap.min == 0 });
+        }
+        if self.free.pop().is_some() {
+            self.lineages[at as usize] = fresh;
+        } else {
+            self.lineages.push(fresh);
+        }
+        if parent != NONE {
+            let above = &mut self.lineages[parent as usize];
+            above.users += 1;
+            above.below += 1;
+        }
+        if tests == NONE {
+            let lineages = &self.lineages;
+            self.index.insert_unique(key, at, |&each| {
+                let each = &lineages[each as usize];
+                hash(each.parent, each.gap, each.node)
+            });
+        }
+        at
+    }
+
+    /// One user less; what nobody needs any more goes, from the end on. The tests that go with it.
+    pub(super) fn release(&mut self, lineage: u32, trie: &mut Trie) -> Vec<u32> {
+        let mut gone = Vec::new();
+        let mut at = lineage;
+        while at != NONE {
+            let each = &mut self.lineages[at as usize];
+            each.users -= 1;
+            if each.users > 0 {
+                break;
+            }
+            let Lineage { parent, gap, node, tests, place, .. } = *each;
+            if tests == NONE {
+                if let Ok(entry) = self.index.find_entry(hash(parent, gap, node), |&other| other == at) {
+                    entry.remove();
+                }
+            } else {
+                gone.push(tests);
+            }
+            if node != NONE {
+                let list = &mut trie.nodes[node as usize].lineages;
+                list.swap_remove(place as usize);
+                if let Some(moved) = list.get(place as usize) {
+                    self.lineages[moved.lineage as usize].place = place;
+                }
+                trie.release(node);
+            }
+            self.free.push(at);
+            if parent != NONE {
+                self.lineages[parent as usize].below -= 1;
+            }
+            at = parent;
+        }
+        gone
+    }
+
+    /// Lists a row that is tried when a lineage holds; its place.
+    pub(super) fn enlist(&mut self, lineage: u32, list: List, row: u32, trie: &mut Trie) -> u32 {
+        let each = &mut self.lineages[lineage as usize];
+        let (node, at) = (each.node, each.place);
+        let Some(rows) = each.list(list) else { return NONE };
+        rows.push(row);
+        if node != NONE {
+            trie.nodes[node as usize].lineages[at as usize].inner = false;
+        }
+        rows.len() as u32 - 1
+    }
+
+    /// The substring that ends at the element a lineage stands for: a dummy with tests stands for that of its parent.
+    pub(super) fn element(&self, lineage: u32) -> Option<NodeId> {
+        let mut at = lineage;
+        while at != NONE {
+            let each = &self.lineages[at as usize];
+            if each.node != NONE {
+                return Some(each.node);
+            }
+            at = each.parent;
+        }
+        None
+    }
+
+    /// The nearest substring above a lineage, and the level relative to it.
+    fn probe(&self, mut parent: u32, mut gap: Gap) -> (NodeId, Gap) {
+        while parent != NONE {
+            let above = &self.lineages[parent as usize];
+            if above.node != NONE {
+                return (above.node, gap);
+            }
+            gap = above.gap.and(gap);
+            parent = above.parent;
+        }
+        (NONE, gap)
+    }
+
+    /// Takes a row off its list; the row that takes its place, if any.
+    pub(super) fn strike(&mut self, lineage: u32, list: List, place: u32, trie: &mut Trie) -> Option<u32> {
+        let each = &mut self.lineages[lineage as usize];
+        let rows = each.list(list)?;
+        rows.swap_remove(place as usize);
+        if rows.capacity() > 4 * rows.len() + 16 {
+            rows.shrink_to(2 * rows.len());
+        }
+        let moved = rows.get(place as usize).copied();
+        if each.node != NONE {
+            trie.nodes[each.node as usize].lineages[each.place as usize].inner = each.is_inner();
+        }
+        moved
+    }
+
+    /// Heap bytes held.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let lists = |each: &Lineage| {
+            each.plain.capacity() + each.others.capacity() + each.paths.capacity() + each.waiting.capacity()
+        };
+        self.lineages.iter().map(lists).sum::<usize>() * size_of::<u32>()
+            + self.lineages.capacity() * size_of::<Lineage>()
+            + self.index.allocation_size()
+            + self.free.capacity() * size_of::<u32>()
+    }
+}
+
+/// The parts are our own numbers, so a cheap hash will do.
+fn hash(parent: u32, gap: Gap, node: NodeId) -> u64 {
+    let mixed = FxBuildHasher.hash_one((parent, gap, node));
+    mixed ^ (mixed >> 32)
+}

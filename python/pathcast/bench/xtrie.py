@@ -1,0 +1,196 @@
+"""XTrie beside XFilter: the sweeps of "Efficient filtering of XML documents with XPath expressions", figures 11 to 18.
+
+NITF documents of about 100 tags, expressions of at most 20 levels with a tenth of wildcards and of ``//``, as
+in the paper, and one of these varied at a time. Expressions are distinct, since equal ones are one in every
+engine here. `PATHCAST_BENCH_SCALE` makes the sets smaller: 0.05 runs in some minutes.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import pathcast
+from pathcast import _core
+from pathcast.bench.answers import check
+from pathcast.bench.foundation import Row
+from pathcast.bench.workloads import Workload, corpus
+from pathcast.generate import documents, subscriptions
+from pathcast.generate.subscriptions import DistinctError
+from pathcast.index import Index, Matches
+from pathcast.schema import Schema
+
+SECONDS = 1.0  # for one engine at one point
+ROUNDS = 2
+BYTES_A_TAG = 42
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of a sweep."""
+
+    expressions: int = 100_000
+    tags: int = 100
+    levels: int = 20
+    wildcard: float = 0.1
+    descendant: float = 0.1
+    branch: float = 0.0
+    skew: float = 0.0
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A figure: what varies, and which engines are beside each other."""
+
+    figure: str
+    axis: str
+    parameter: str
+    values: Sequence[float]
+    base: Point = field(default_factory=Point)
+    subjects: Sequence[str] = ("xfilter", "xfilter-lb", "xtrie", "xtrie-lazy")
+    measure: str = "time"
+
+
+TREES = Point(expressions=50_000, branch=0.1)
+ORDER = ("xfilter", "xtrie", "xtrie-lazy", "xtrie ordered", "xtrie-lazy ordered", "auto", "auto ordered")
+COUNTS = (10_000, 50_000, 100_000, 150_000, 200_000)
+SWEEPS = (
+    Sweep("11", "single-path expressions", "expressions", COUNTS),
+    Sweep("12", "tree-structured expressions", "expressions", COUNTS, replace(TREES), ORDER),
+    Sweep("13", "tags a document, single paths", "tags", (50, 100, 200, 400, 800)),
+    Sweep("14", "tags a document, trees", "tags", (50, 100, 200, 400, 800), TREES, ORDER),
+    Sweep(
+        "15a",
+        "single-path expressions",
+        "expressions",
+        COUNTS[:3],
+        Point(),
+        ("xtrie simple", "xtrie maximal", "xtrie-lazy simple", "xtrie-lazy maximal"),
+    ),
+    Sweep(
+        "15b",
+        "single-path expressions",
+        "expressions",
+        COUNTS[:3],
+        Point(),
+        ("xtrie single paths", "xtrie trees", "xtrie-lazy single paths", "xtrie-lazy trees"),
+    ),
+    Sweep("16a", "probability of *", "wildcard", (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)),
+    Sweep("16b", "probability of //", "descendant", (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)),
+    Sweep("17a", "levels of an expression", "levels", (10, 12, 14, 16, 18, 20)),
+    Sweep("17b", "skew", "skew", (0.0, 0.5, 1.0, 2.0, 3.0)),
+    Sweep("18a", "single-path expressions", "expressions", COUNTS, measure="memory"),
+    Sweep("18b", "tree-structured expressions", "expressions", COUNTS, TREES, ORDER[:3], measure="memory"),
+)
+
+
+def sweeps(_: Workload) -> Iterator[Row]:
+    """Microseconds a document (figures 11 to 17) and megabytes (figure 18), as one parameter varies."""
+    folder = corpus()
+    if folder is None or not (folder / "nitf" / "nitf-2-5.dtd").is_file():
+        return
+    schema = Schema.from_dtd(folder / "nitf" / "nitf-2-5.dtd", "nitf")
+    wanted = os.environ.get("PATHCAST_BENCH_FIGURES", "").split()
+    for sweep in SWEEPS:
+        if not wanted or sweep.figure in wanted:
+            for value in sweep.values:
+                yield from _point(schema, sweep, value)
+
+
+def scale() -> float:
+    """The share of the paper's numbers of expressions that is run."""
+    return float(os.environ.get("PATHCAST_BENCH_SCALE", "1"))
+
+
+def _point(schema: Schema, sweep: Sweep, value: float) -> Iterator[Row]:
+    changed = int(value) if sweep.parameter in {"expressions", "tags", "levels"} else value
+    point = replace(sweep.base, **{sweep.parameter: changed})
+    count = max(100, int(point.expressions * scale()))
+    rows = list(enumerate(_expressions(schema, point, count)))
+    size = point.tags * BYTES_A_TAG
+    feed = list(documents(schema, 40, max_levels=20, target_size=size, attributes=0.3, seed=5))
+    indexes: dict[str, Index] = {}
+    for subject in sweep.subjects:
+        made = _index(subject)
+        if made is not None:
+            made.add_many(rows)
+            indexes[subject] = made
+    _same_answers(indexes, [xpath for _, xpath in rows], feed[:3])
+    at = len(rows) if sweep.parameter == "expressions" else value
+    times = _times(indexes, feed) if sweep.measure == "time" else {}
+    for subject, index in indexes.items():
+        stats = index.stats()
+        megabytes = (stats["memory_bytes"] + stats["cache_bytes"] + stats["remembered_bytes"]) / 1e6
+        values = {"at": float(at), "MB": megabytes, "distinct": float(stats["distinct"])}
+        if subject in times:
+            values["µs / document"] = times[subject] * 1e6
+        yield Row("xtrie", f"{sweep.figure}: {sweep.parameter} {at:g}, {subject}", values)
+
+
+def _expressions(schema: Schema, point: Point, count: int) -> list[str]:
+    draw = partial(
+        subscriptions,
+        schema,
+        max_depth=point.levels,
+        wildcard=point.wildcard,
+        descendant=point.descendant,
+        branch=point.branch,
+        skew=point.skew,
+        seed=1,
+    )
+    try:
+        return list(draw(n=count, distinct=True))
+    except DistinctError:
+        return list(dict.fromkeys(draw(n=3 * count)))[:count]
+
+
+def _index(subject: str) -> Index | None:
+    """The index of a curve; none if there is no such engine."""
+    engine, _, option = subject.partition(" ")
+    if engine not in pathcast.engines():
+        return None
+    index = Index(engine, ordered=option == "ordered")
+    if option not in {"", "ordered"}:
+        index._core = _core.xtrie_index(
+            lazy=engine == "xtrie-lazy", maximal=option == "maximal", single_paths=option != "trees"
+        )
+    return index
+
+
+def _same_answers(indexes: Mapping[str, Index], queries: Sequence[str], feed: Sequence[bytes]) -> None:
+    """All curves of one mode find the same, and a sample of it is what the reference says."""
+    for ordered in (False, True):
+        same = {name: index for name, index in indexes.items() if name.endswith("ordered") == ordered}
+        found = {name: [index.match(document) for document in feed] for name, index in same.items()}
+        if any(answer != next(iter(found.values())) for answer in found.values()):
+            raise AssertionError(f"the engines disagree: {', '.join(found)}")
+        if same and not ordered:
+            check(next(iter(same.values())), queries, feed, pairs=400)
+
+
+def _times(indexes: Mapping[str, Index], feed: Sequence[bytes]) -> dict[str, float]:
+    """Seconds a document, the best of rounds taken in turn; slow ones get fewer documents."""
+    shares: dict[str, Sequence[bytes]] = {}
+    for name, index in indexes.items():
+        took = _clock(partial(index.match_many, feed[:2])) / 2
+        shares[name] = feed[: max(3, min(len(feed), int(SECONDS / ROUNDS / max(took, 1e-6))))]
+    best = dict.fromkeys(indexes, float("inf"))
+    for _ in range(ROUNDS):
+        for name, index in indexes.items():
+            took = _clock(partial(_match, index, shares[name])) / len(shares[name])
+            best[name] = min(best[name], took)
+    return best
+
+
+def _match(index: Index, feed: Sequence[bytes]) -> int:
+    return sum(len(result) for result in index.match_many(feed) if isinstance(result, Matches))
+
+
+def _clock(task: Callable[[], object]) -> float:
+    """Processor time: others on the machine disturb it less."""
+    start = time.process_time()
+    task()
+    return time.process_time() - start

@@ -1,0 +1,24 @@
+"""Twigs, ordered, unordered and hybrid, on every engine; the long run is a command."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("pathcast._core")
+pytest.importorskip("lxml")
+
+import pathcast
+from tests.property.twigs import run
+
+SEED = 3
+
+
+@pytest.mark.parametrize("engine", pathcast.engines())
+def test_twigs_agree_with_their_definition(engine: str) -> None:
+    print(f"seed {SEED}")
+    matched = 0
+    for number in range(15):
+        _, true, wrong = run(SEED, number, [engine])
+        assert not wrong, "\n".join(wrong)
+        matched += true
+    assert matched > 100
