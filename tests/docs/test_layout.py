@@ -75,6 +75,18 @@ def test_locks_name_no_index() -> None:
     )
 
 
+def test_only_transports_talk_to_other_machines() -> None:
+    """Kafka's client and sockets stay where they belong; Spark's sink writes to topics too."""
+    allowed = ("network/transports/kafka/", "spark/sinks.py", "service/")
+    package = ROOT / "python/pathcast"
+    for source in package.rglob("*.py"):
+        name = source.relative_to(package).as_posix()
+        if not name.startswith(allowed):
+            text = source.read_text(encoding="utf-8")
+            found = re.search(r"^\s*(import|from) (confluent_kafka|socket|ssl|asyncio|http)\b", text, re.M)
+            assert found is None, f"{name}: {found and found[0].strip()}"
+
+
 def test_files_stay_short() -> None:
     long = {
         str(source.relative_to(ROOT)): lines
