@@ -28,7 +28,7 @@ def test_documents_go_where_they_are_wanted() -> None:
         for xpath in draw.sample(expressions, 4):
             reader.subscribe(xpath, xpath)
             indexes[name].add(xpath, xpath)
-    owed: dict[str, list[tuple[str, set[object]]]] = {name: [] for name in readers}
+    owed: dict[str, list[tuple[str, set[str | int]]]] = {name: [] for name in readers}
     for number in range(60):
         inner = "".join(f"<c n='{draw.randrange(3)}'/>" for _ in range(draw.randrange(3)))
         body = f"<a>{f'<b>{inner}</b>' * draw.randrange(3)}{draw.choice(['', '<c/>'])}</a>"
