@@ -7,7 +7,7 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 import pathcast
-from pathcast.bench import foundation, pruning, spark
+from pathcast.bench import foundation, pruning, relational, spark
 from pathcast.bench.foundation import Row
 from pathcast.bench.workloads import Workload, yfilter_benchmark
 
@@ -28,6 +28,14 @@ EXPERIMENTS: dict[str, Callable[[Workload], Iterator[Row]]] = {
     "pruning": pruning.table,
     "spark": spark.pipeline,
     "spark-peers": spark.peers,
+    "relational": relational.subscriptions,
+    "relational-documents": relational.sizes,
+    "relational-batches": relational.batches,
+    "relational-spark": relational.million,
+}
+PLOTS: dict[str, Callable[[Sequence[dict[str, Any]], Path], None]] = {
+    "relational": relational.plot_subscriptions,
+    "relational-documents": relational.plot_sizes,
 }
 
 
@@ -72,6 +80,8 @@ def main(
         path = output / f"{name}.json"
         path.write_text(json.dumps({**machine(), "workload": workload.name, "rows": kept}, indent=1) + "\n")
         console.print(f"kept in {path}")
+        if name in PLOTS:
+            PLOTS[name](kept, output / f"{name}.svg")
 
 
 def machine() -> dict[str, Any]:
