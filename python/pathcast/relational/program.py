@@ -29,8 +29,10 @@ class Session(Protocol):
 
 def run(session: Session, *, cutting: bool = True) -> None:
     """Fills `Kept` with the nodes that fit patterns; `XMLFrame`, `XMLValue`, `XMLAncestor` are loaded."""
+    session.make("Name", steps.NAMES)
     session.make("Label", steps.LABELS)
     session.make("Value", steps.VALUES)
+    session.make("Pair", steps.PAIRS)
     session.make("FrameMatch", steps.FRAMES)
     session.make("PredicateMatch", steps.PREDICATES)
     session.make("Kept", steps.ALWAYS)
