@@ -60,7 +60,7 @@ join {Label} low on low.document = a.document and low.start_point = a.low_start
 join {Label} high on high.document = a.document and high.start_point = a.high_start
 """
 """Nodes and their ancestors by name. It is a step of its own because a planner that joins the frames with
-the nodes first was seen to take a hundred times as long."""
+the nodes first was seen to take ten times as long (5 s instead of 0.5)."""
 
 FRAMES = """
 select f.frame, p.document, p.high_start, p.low_start
