@@ -124,9 +124,9 @@ fn to_python<'py>(
     py: Python<'py>,
     batches: Vec<(&'static str, RecordBatch)>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let pyarrow = py
-        .import("pyarrow")
-        .map_err(|_| PyImportError::new_err("tables need pyarrow: install pathcast with the extra 'arrow'"))?;
+    let pyarrow = py.import("pyarrow").map_err(|_| {
+        PyImportError::new_err("tables need pyarrow: install pathcast with the extra 'arrow'")
+    })?;
     let make = pyarrow.getattr("record_batch")?;
     let all = PyDict::new(py);
     for (name, batch) in batches {
@@ -138,10 +138,7 @@ fn to_python<'py>(
 fn batch(columns: Vec<(&str, ArrayRef)>) -> Result<RecordBatch, ArrowError> {
     let fields: Vec<_> =
         columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true)).collect();
-    RecordBatch::try_new(
-        Arc::new(Schema::new(fields)),
-        columns.into_iter().map(|(_, array)| array).collect(),
-    )
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.into_iter().map(|(_, array)| array).collect())
 }
 
 fn longs<'a, T: 'a>(rows: &'a [T], of: impl Fn(&'a T) -> i64) -> ArrayRef {
@@ -326,8 +323,11 @@ fn json_id(id: &Id) -> String {
 
 /// A subscription as JSON: `[xpath, ordered, {prefix: uri}]`.
 fn definition(subscription: &Subscription) -> String {
-    let namespaces: Vec<_> =
-        subscription.namespaces.iter().map(|(prefix, uri)| format!("{}:{}", json(prefix), json(uri))).collect();
+    let namespaces: Vec<_> = subscription
+        .namespaces
+        .iter()
+        .map(|(prefix, uri)| format!("{}:{}", json(prefix), json(uri)))
+        .collect();
     format!("[{},{},{{{}}}]", json(&subscription.xpath), subscription.ordered, namespaces.join(","))
 }
 

@@ -349,8 +349,13 @@ mod tests {
     use super::*;
 
     fn rows(expressions: &[&str]) -> Rows {
-        let mut compiler =
-            Compiler::new(Limits::default(), Vec::new(), false, (1, 2), Bounds { levels: 4, alternatives: 4 });
+        let mut compiler = Compiler::new(
+            Limits::default(),
+            Vec::new(),
+            false,
+            (1, 2),
+            Bounds { levels: 4, alternatives: 4 },
+        );
         for expression in expressions {
             compiler.add(expression, false, &Vec::new()).unwrap();
         }
