@@ -2,7 +2,8 @@
 
 Each engine runs in a process of its own, so that it has the memory to itself and can be cut off when it takes
 longer than its time; a cut engine has a row that says so. Within its process the engine and the bare reader
-take turns, and processor time is taken. The answers of all engines on the documents they got to are compared, id by id.
+take turns, and processor time is taken. The answers of all engines on the documents they got to are compared,
+id by id.
 
 `PATHCAST_BENCH_SECONDS` is the time of an engine for matching (30), four times as long that for building;
 `PATHCAST_BENCH_LARGEST` is the largest number of generated queries (1,000,000).
