@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import signal
 from pathlib import Path
 from types import FrameType
@@ -63,9 +64,7 @@ def broker(
 
 def kafka_needed() -> None:
     """End with a sentence if the client library is not there."""
-    try:
-        import confluent_kafka  # noqa: F401
-    except ModuleNotFoundError:
+    if importlib.util.find_spec("confluent_kafka") is None:
         fail("this needs confluent-kafka: pip install 'pathcast[kafka]'")
 
 

@@ -164,6 +164,18 @@ impl Levels {
         *self = Self::from_words(words.iter().zip(&theirs).map(|(word, their)| word & their).collect());
     }
 
+    /// Leaves out what is in another set.
+    pub(super) fn drop(&mut self, other: &Self) {
+        self.low &= !other.low;
+        if self.high.is_empty() {
+            return;
+        }
+        let theirs = other.words();
+        let kept = self.words().into_iter().enumerate();
+        *self =
+            Self::from_words(kept.map(|(at, word)| word & !theirs.get(at).copied().unwrap_or(0)).collect());
+    }
+
     pub(super) fn retain(&mut self, mut holds: impl FnMut(u32) -> bool) {
         if !self.is_empty() {
             *self =
@@ -233,6 +245,12 @@ impl LevelSets {
                 word.remove();
             }
         }
+    }
+
+    /// Whether the set has a level.
+    #[inline]
+    pub(super) fn has(&self, id: u32, level: u32) -> bool {
+        self.has_above(id, level, Gap::NONE)
     }
 
     /// Whether the set has a level a gap above this one.
@@ -342,6 +360,9 @@ mod tests {
             let expected: Vec<u32> =
                 [5, 64, 130].into_iter().filter(|level| (from..=to).contains(level)).collect();
             assert_eq!(kept.iter().collect::<Vec<_>>(), expected);
+            let mut left = range.clone();
+            left.drop(&kept);
+            assert_eq!(left.iter().count() + kept.iter().count(), range.iter().count());
             kept.retain(|level| level > 64);
             assert_eq!(kept, set(&expected.into_iter().filter(|&level| level > 64).collect::<Vec<_>>()));
         }

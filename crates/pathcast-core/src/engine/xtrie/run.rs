@@ -22,6 +22,10 @@ pub struct Run {
     pub(super) met: LevelSets,
     /// Eager: the levels at which each lineage holds.
     pub(super) held: LevelSets,
+    /// The levels at which it is known whether a lineage holds, where that is asked.
+    pub(super) asked: LevelSets,
+    /// By level: the lineages asked about.
+    answers: Vec<Vec<u32>>,
     /// Nodes and lineages that were noted, level by level.
     specials: Vec<NodeId>,
     pub(super) noted: Vec<u32>,
@@ -66,6 +70,28 @@ impl Run {
         lists[level as usize].push(row);
     }
 
+    /// Remembers whether a lineage holds at a level, while the element there is open.
+    pub(super) fn answer(&mut self, lineage: u32, level: u32, holds: bool) {
+        if self.answers.len() <= level as usize {
+            self.answers.resize(level as usize + 1, Vec::new());
+        }
+        self.answers[level as usize].push(lineage);
+        self.asked.insert(lineage, level);
+        if holds {
+            self.held.insert(lineage, level);
+        }
+    }
+
+    /// Forgets the answers at a level.
+    fn forget_answers(&mut self, level: u32) {
+        if let Some(answers) = self.answers.get_mut(level as usize) {
+            for lineage in answers.drain(..) {
+                self.asked.remove(lineage, level);
+                self.held.remove(lineage, level);
+            }
+        }
+    }
+
     fn mark(&mut self) {
         self.marks.push(Marks { specials: self.specials.len(), noted: self.noted.len() });
     }
@@ -75,6 +101,7 @@ impl Run {
         self.open.memory_bytes()
             + self.met.memory_bytes()
             + self.held.memory_bytes()
+            + self.asked.memory_bytes()
             + (self.tried.capacity() + self.found_in.capacity()) * size_of::<u64>()
             + self.states.memory_bytes()
     }
@@ -86,6 +113,7 @@ impl XTrie {
             self.forget(run); // a document that broke off
         }
         run.states.end(0);
+        run.forget_answers(0);
         run.open.shrink();
         run.open.begin();
         run.nodes.clear();
@@ -95,6 +123,7 @@ impl XTrie {
         run.states.resize(self.table.row_bound());
         let lineages = self.table.lineages.bound();
         run.held.resize(lineages);
+        run.asked.resize(lineages);
         run.tried.resize(lineages, 0);
         run.found_in.resize(lineages, 0);
         run.found.clear(self.table.pattern_bound());
@@ -255,5 +284,6 @@ impl XTrie {
             }
         }
         run.states.end(level);
+        run.forget_answers(level);
     }
 }

@@ -41,11 +41,10 @@ impl XTrie {
     }
 
     /// Whether a parent still wants this branch.
-    fn is_wanted(&self, run: &Run, row: &Row, level: u32) -> bool {
+    fn is_wanted(&self, run: &mut Run, row: &Row, level: u32) -> bool {
         let branches = self.table.row(row.parent).branches();
-        self.above(run, row.lineage, level)
-            .iter()
-            .any(|each| run.states.wants(row.parent, each, branches, row.rank, run.open.branch(each)))
+        let above = self.above(run, row.lineage, level);
+        above.iter().any(|each| run.states.wants(row.parent, each, branches, row.rank, run.open.branch(each)))
     }
 
     /// A row is complete at a level: its parents have a branch more.

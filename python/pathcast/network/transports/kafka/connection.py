@@ -14,6 +14,9 @@ from pathcast.network.transports.settings import Kafka
 
 REACH = 15.0
 """Seconds in which Kafka must answer when a process starts."""
+BATCH = 128 << 10
+"""Bytes that are written at once. The limit of a topic is one on batches: small messages that are sent
+together must not be refused together."""
 
 _SILENT = logging.getLogger("pathcast.kafka")
 _SILENT.addHandler(logging.NullHandler())
@@ -47,7 +50,7 @@ class Connection:
 
     def producer(self, settings: Mapping[str, Any]) -> Producer:
         """A client that writes."""
-        return self._made(Producer, {**self.kafka.producer, **settings})
+        return self._made(Producer, {"batch.size": BATCH, **self.kafka.producer, **settings})
 
     def consumer(self, settings: Mapping[str, Any]) -> Consumer:
         """A client that reads what is committed, from where it is told."""

@@ -80,6 +80,10 @@ class KafkaBroker:
         self._positions: dict[str, int] = {}
         self._changes: dict[bytes, bytes | None] = {}
         self._failed: list[tuple[Place | None, KafkaError, str]] = []
+        self._open = 0
+        """Messages of the transaction."""
+        self._careful = 0
+        """Messages that are taken one a transaction, with each consequence written alone."""
         self._stopping = threading.Event()
         self.started = False
         """Whether it has been ready for messages."""
@@ -133,6 +137,7 @@ class KafkaBroker:
     def _step(self) -> None:
         batch = self._gather()
         if batch:
+            self._open = len(batch)
             self._begin()
             for each in batch:
                 try:
@@ -144,6 +149,7 @@ class KafkaBroker:
                 self._emit(outcome, each.place)
                 self._positions[each.place.topic] = each.place.offset + 1
             self._commit()
+            self._careful = max(0, self._careful - len(batch))
             for each in batch:
                 self.poison.pop(each.place, None)
             self.report.taken += len(batch)
@@ -153,7 +159,8 @@ class KafkaBroker:
         """What has piled up, up to the size of a batch."""
         found: list[Arrival] = []
         size, wait = 0, POLL
-        while len(found) < self.settings.batch and size < BATCH_BYTES:
+        most = 1 if self._careful else self.settings.batch
+        while len(found) < most and size < BATCH_BYTES:
             message = self._consumer.poll(wait)
             if message is None:
                 break
@@ -236,7 +243,10 @@ class KafkaBroker:
                 if code(error) == KafkaError.MSG_SIZE_TOO_LARGE and place is not None:
                     self.poison[place] = f"what follows from it is too large for {topic}"
                 raise self._failure(error, f"write to {topic}") from None
-            self._producer.poll(0)
+            if self._careful:
+                self._producer.flush(WAIT)
+            else:
+                self._producer.poll(0)
             return
 
     def _written(self, place: Place | None, error: KafkaError | None, message: Message) -> None:
@@ -291,14 +301,20 @@ class KafkaBroker:
             self._insist(self._producer.abort_transaction, "undo a transaction")
         except UndoneError as error:
             raise TransportError(f"{self.settings.name}: {error}") from None
+        careful = self._careful
         for place, failed, topic in self._failed:
             why = f"{topic}: {failed.str()}"
             if failed.code() == KafkaError.MSG_SIZE_TOO_LARGE and place is not None:
-                self.poison[place] = f"what follows from it is too large for {topic}"
+                # Messages that were sent together are refused together: only one that was alone is to blame.
+                if self._careful:
+                    self.poison[place] = f"what follows from it is too large for {topic}"
+                else:
+                    careful = self._open
+        self._careful = careful
         self.report.say(f"a transaction was undone: {why}")
         if times > PATIENCE:
             raise TransportError(f"{self.settings.name}: {times} transactions in a row were undone: {why}")
-        if not self.poison:
+        if not self.poison and not careful:
             self._stopping.wait(min(0.1 * 2**times, 10.0))
         try:
             self._restore()
