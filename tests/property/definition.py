@@ -1,4 +1,5 @@
-"""Ordered matching as "Efficient filtering of XML documents with XPath expressions" defines it, by brute force.
+"""Ordered matching as "Efficient filtering of XML documents with XPath expressions" defines it, by brute
+force.
 
 Section 2.2: a tree pattern matches in order when its nodes map to elements by name and level and, for every
 two children of a pattern node, the first maps before the second in preorder and the image of their parent

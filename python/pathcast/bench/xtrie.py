@@ -1,4 +1,5 @@
-"""XTrie beside XFilter: the sweeps of "Efficient filtering of XML documents with XPath expressions", figures 11 to 18.
+"""XTrie beside XFilter: the sweeps of "Efficient filtering of XML documents with XPath expressions",
+figures 11 to 18.
 
 NITF documents of about 100 tags, expressions of at most 20 levels with a tenth of wildcards and of ``//``, as
 in the paper, and one of these varied at a time. Expressions are distinct, since equal ones are one in every
