@@ -68,6 +68,9 @@ class Connection:
                 {
                     # A server that was gone for a while is found again soon.
                     "reconnect.backoff.max.ms": 2_000,
+                    # Otherwise, after the whole of Kafka was away, librdkafka 2.16 may wait for ever for a
+                    # coordinator that it has replaced.
+                    "metadata.recovery.strategy": "none",
                     "client.id": f"pathcast-{self.name}",
                     **self.kafka.both,
                     **settings,

@@ -56,6 +56,8 @@ from pathcast.network.wire import encode
 POLL = 0.25
 """Seconds that an idle broker waits before it looks whether it should stop."""
 WAIT = 30.0
+HUNG = 4 * WAIT
+"""Seconds after which a call that should have come back after `WAIT` will never."""
 PATIENCE = 10
 """Transactions in a row that may be undone before the process gives up."""
 BATCH_BYTES = 16 << 20
@@ -85,6 +87,8 @@ class KafkaBroker:
         self._careful = 0
         """Messages that are taken one a transaction, with each consequence written alone."""
         self._stopping = threading.Event()
+        self.waiting_since: float | None = None
+        """When a call to Kafka began that is not back, by the monotonic clock; see `HUNG`."""
         self.started = False
         """Whether it has been ready for messages."""
 
@@ -275,6 +279,7 @@ class KafkaBroker:
     def _insist(self, call: Callable[[float], None], what: str) -> None:
         """A call that may be made again until it is through; Kafka may be away for a while."""
         while True:
+            self.waiting_since = time.monotonic()
             try:
                 call(WAIT)
                 return
@@ -282,6 +287,8 @@ class KafkaBroker:
                 if not is_retriable(error) or self._stopping.is_set():
                     raise self._failure(error, what) from None
                 self.report.say(f"waiting for Kafka to {what}: {reason(error)}")
+            finally:
+                self.waiting_since = None
 
     def _failure(self, error: KafkaException, what: str) -> Exception:
         """What an error means for the process: it is fenced, it ends, or the transaction is undone."""
