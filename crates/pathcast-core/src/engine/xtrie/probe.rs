@@ -10,7 +10,7 @@
 //! A dummy has no substring. Where it holds is asked in both variants.
 
 use super::levels::Levels;
-use super::lineage::Lineage;
+use super::lineage::{Lineage, Tested};
 use super::local::passes;
 use super::run::Run;
 use super::table::NONE;
@@ -45,9 +45,15 @@ impl XTrie {
                 lineage.paths.iter().for_each(|&path| run.found.add(PathId(path)));
             }
         }
-        for &path in &lineage.waiting {
-            if !run.found.contains(PathId(path)) {
-                run.wait(level, path, true);
+        for &Tested { path, starts, ends } in &lineage.tested {
+            let path = PathId(path);
+            if run.found.contains(path) || starts != NONE && !self.starts_pass(run, starts, level) {
+                continue;
+            }
+            if ends == NONE {
+                run.found.add(path);
+            } else {
+                run.wait_path(level, path, ends);
             }
         }
         if !lineage.plain.is_empty() {
@@ -127,10 +133,9 @@ impl XTrie {
     }
 
     /// The innermost element ends: a single path that waited for it.
-    pub(super) fn end_path(&self, run: &mut Run, path: PathId) {
-        let Some(row) = self.table.path(path) else { return };
+    pub(super) fn end_path(&self, run: &mut Run, path: PathId, ends: u32) {
         let element = run.open.element(run.level());
-        if self.table.ends(row.ends).iter().all(|test| passes(test, &element, Some(run.open.ending()))) {
+        if self.table.ends(ends).iter().all(|test| passes(test, &element, run.open.ending())) {
             run.found.add(path);
         }
     }
