@@ -152,7 +152,7 @@ class IndexFormatError(PathcastError, ValueError):
 
 
 class DatabaseError(PathcastError):
-    """A database that cannot be reached, was lost, or refuses; nothing was changed, and the call can be made again."""
+    """A database that cannot be reached, was lost, or refuses; nothing was changed by the call."""
 
 
 class SubscriptionErrors(XPathError):  # noqa: N818 - it holds several

@@ -20,6 +20,7 @@ import pathcast
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 OPTIONAL = {
+    "confluent_kafka",
     "pyarrow",
     "lxml",
     "pyspark",

@@ -2,8 +2,8 @@
 
 ``python -m tests.network.soundness --sets 2000 --seed 1``
 
-If one expression covers another, no document may satisfy only the other. If a document satisfies an expression,
-its own paths must overlap with it. A forest must answer as its expressions do one by one.
+If one expression covers another, no document may satisfy only the other. If a document satisfies an
+expression, its own paths must overlap with it. A forest must answer as its expressions do one by one.
 """
 
 from __future__ import annotations

@@ -14,10 +14,10 @@ from pathcast import Limits
 from pathcast.errors import DatabaseError, DocumentLimitError
 from pathcast.relational import Relational, postgresql, relational, tables
 from pathcast.types import Id
-from tests.relational.backends import Make, fresh_database
+from tests.relational.backends import Make
 
 if TYPE_CHECKING:
-    from tests.relational.postgres import PostgresServer
+    from pathcast.bench.postgres import PostgresServer
 
 VALUES = [
     "'",
@@ -185,7 +185,7 @@ def _column(database: Relational, column: str, table: str) -> list[Any]:
 
 @pytest.fixture
 def database(postgres: PostgresServer) -> Any:
-    with Relational(fresh_database(postgres)) as database:
+    with Relational(postgres.fresh()) as database:
         database.subscribe([("s1", "/a/b"), ("s2", "//b[not(c)]")])
         yield database
 
@@ -250,7 +250,7 @@ def test_two_clients_that_subscribe_at_once_agree(postgres: PostgresServer) -> N
     """Each adds the same expressions under its own ids, from its own thread and connections."""
     from concurrent.futures import ThreadPoolExecutor
 
-    address = fresh_database(postgres)
+    address = postgres.fresh()
     with ThreadPoolExecutor(3) as pool:
         clients = list(pool.map(lambda _: Relational(address), range(3)))
         rows = [(number, f"/a/b{number}[c = {number}]/d") for number in range(200)]

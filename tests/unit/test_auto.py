@@ -63,14 +63,14 @@ def test_a_cache_is_built_when_a_second_document_comes() -> None:
 
 
 def test_a_cache_that_does_not_pay_is_left_alone_and_tried_again() -> None:
-    index = pathcast.Index()
+    index = pathcast.Index(cache_bytes=128 << 10)
     index.add_many((number, f"//n{number}//*//*//m{number}") for number in range(5_000))
 
     def document(first: int) -> str:
         names = [f"n{(first * 40 + step) % 5_000}" for step in range(40)]
         return "".join(f"<{name}>" for name in names) + "".join(f"</{name}>" for name in reversed(names))
 
-    for first in range(200):  # no two documents share a set of states
+    for first in range(400):  # no two documents share a set of states until there is no more room
         assert index.match(document(first)) == []
     stats = index.stats()
     assert stats["engine"] == "lazy-dfa"

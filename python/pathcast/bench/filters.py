@@ -1,6 +1,7 @@
 """Filters on attributes: decided with the structure or after it, as their number for each query grows.
 
-After the figure "Varying the number of filters per expression" of "Predicate-based Filtering of XPath Expressions".
+After the figure "Varying the number of filters per expression" of "Predicate-based Filtering of XPath
+Expressions".
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def attribute_values(documents: Sequence[bytes]) -> dict[str, list[tuple[str, st
 def with_filters(
     queries: Sequence[str], values: dict[str, list[tuple[str, str]]], count: int, seed: int
 ) -> list[str]:
-    """The queries with so many filters each, on steps whose elements have attributes; fewer if there are none.
+    """The queries with so many filters each, on steps whose elements have attributes.
 
     >>> with_filters(["/a/b"], {"a": [("x", "1")]}, 1, seed=0)
     ["/a[@x = '1']/b"]

@@ -11,7 +11,7 @@ import sys
 
 import typer
 
-from pathcast.cli import check, cover, explain, generate, match, network, prune, schema, spark
+from pathcast.cli import broker, check, client, cover, explain, generate, match, network, prune, schema, spark
 from pathcast.cli.arguments import Version
 from pathcast.errors import PathcastError, printable
 
@@ -45,6 +45,8 @@ app.command()(prune.prune)
 app.command()(cover.advertise)
 app.command()(cover.cover)
 app.command()(cover.merge)
+app.command()(broker.broker)
+app.add_typer(client.app, name="client")
 app.add_typer(generate.app, name="generate")
 app.add_typer(schema.app, name="schema")
 app.add_typer(network.app, name="network")

@@ -11,7 +11,6 @@ import pathcast
 from pathcast.errors import PathcastError, printable
 from pathcast.schema import Schema
 
-
 RELATIONAL = "relational"
 """The engine that is a database."""
 
@@ -71,7 +70,7 @@ MatchEngine: TypeAlias = Annotated[
     typer.Option(
         "--engine",
         metavar="NAME",
-        help=f"How to match: {', '.join(pathcast.engines())}, or {RELATIONAL}, which is SQL on tables in DuckDB. "
+        help=f"How to match: {', '.join(pathcast.engines())}, or {RELATIONAL} (SQL on tables in DuckDB). "
         "All give the same answer.",
         callback=_check_match_engine,
     ),

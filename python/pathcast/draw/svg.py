@@ -146,7 +146,9 @@ def _mark(node: TrieNode, x: float, y: float) -> str:
     below = ""
     if node.number > 1 and not node.parent:
         size = 2 * _RADIUS
-        shape = f'<rect class="off" x="{x - _RADIUS:.0f}" y="{y - _RADIUS:.0f}" width="{size}" height="{size}"/>'
+        shape = (
+            f'<rect class="off" x="{x - _RADIUS:.0f}" y="{y - _RADIUS:.0f}" width="{size}" height="{size}"/>'
+        )
         below = (
             f'<text x="{x:.0f}" y="{y + _RADIUS + 15:.0f}" text-anchor="middle">'
             f"{escape(printable(node.name))}</text>"

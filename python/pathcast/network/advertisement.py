@@ -23,7 +23,7 @@ REST = "(/*)+"
 
 
 def advertisements(schema: Schema, *, limit: int = 1_000, max_depth: int | None = None) -> list[str]:
-    """The advertisements of a schema: at most `limit` of them, unless the root alone has more children.
+    """The advertisements of a schema: at most twice `limit` of them.
 
     `max_depth` bounds the steps before the rest is ``(/*)+``. Together they cover every path of a valid
     document.
@@ -74,11 +74,13 @@ class _Paths:
         pending = deque([("", self.schema.root, 1)])
         while pending:
             prefix, name, depth = pending.popleft()
-            full = len(done) + len(pending) >= self.limit
+            ways = self._ways(prefix, name)
+            more = sum(leaves + len(below) for _, leaves, below in ways)
+            full = len(done) + len(pending) + more > self.limit
             if full or (self.max_depth is not None and depth >= self.max_depth):
                 done.extend(self._closed(prefix, name))
                 continue
-            for text, leaves, below in self._ways(prefix, name):
+            for text, leaves, below in ways:
                 if leaves:
                     done.append(text)
                 pending.extend((text, child, depth + 1) for child in below)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 GroupKey = tuple[object, ...]
 
-CANDIDATES = 4
+CANDIDATES = 64
 """Roots of one key that a new one is tried with."""
 
 
@@ -47,6 +47,8 @@ class Groups:
         self.waiting: dict[GroupKey, dict[int, None]] = {}
         self.keys: dict[int, list[GroupKey]] = {}
         self.weakened: dict[int, Group] = {}
+        self.patience: dict[GroupKey, int] = {}
+        """By key: how many must have gathered before merging is tried again."""
 
     def left(self, handle: int) -> None:
         """An entry is no longer in the forest."""
@@ -82,13 +84,15 @@ class Groups:
             self.table.doubtful.append(group.entry)
 
     def _offer(self, handle: int) -> None:
-        """A new root: merged with another that its like allows, or kept waiting for one."""
+        """A new root: merged with others that its like allows, or kept waiting for more."""
         found = self._keys(handle)
         for key in found:
-            for other in list(self.waiting.get(key, ()))[:CANDIDATES]:
-                if not self.table.is_root(self.side, other):
+            waiting = self.waiting.get(key, {})
+            if len(waiting) + 1 >= self.patience.get(key, 2):
+                others = [other for other in waiting if self.table.is_root(self.side, other)]
+                for other in set(waiting) - set(others):
                     self._withdraw(other)
-                elif self._found(handle, other, key):
+                if others and self._found(handle, others[:CANDIDATES], key):
                     return
         self.keys[handle] = found
         for key in found:
@@ -105,6 +109,7 @@ class Groups:
             del waiting[handle]
             if not waiting:
                 del self.waiting[key]
+                self.patience.pop(key, None)
 
     def _join(self, handle: int) -> None:
         """A covered expression is a member of the merger that covers it, which then lasts longer."""
@@ -115,27 +120,32 @@ class Groups:
                 self.by_member[handle] = group
                 return
 
-    def _found(self, handle: int, other: int, key: GroupKey) -> bool:
-        """Make a merger of two roots, if a rule does and the degree allows it."""
+    def _found(self, handle: int, others: list[int], key: GroupKey) -> bool:
+        """Make a merger of a new root and those that wait under a key, if the degree allows it.
+
+        Two of five names may be too few where all five are perfect, so all are tried together. How far the
+        degree is from what is allowed says how many more are worth waiting for.
+        """
         table = self.table
         merger = merged_filter(
-            table.by_handle[handle].filter, table.by_handle[other].filter, self.merging.rules
+            table.by_handle[handle].filter, table.by_handle[others[0]].filter, self.merging.rules
         )
         if merger is None:
             return False
         entry = table.entry(merger)
-        fits = (
-            entry.handle not in self.side.placed
-            and table.cover.covers(entry.handle, handle)
-            and table.cover.covers(entry.handle, other)
-            and self._degree(entry, {handle, other}) <= self.merging.max_degree
-        )
-        if not fits:
+        members = {each for each in (handle, *others) if table.cover.covers(entry.handle, each)}
+        fits = entry.handle not in self.side.placed and handle in members and len(members) > 1
+        degree = self._degree(entry, members) if fits else 1.0
+        if not fits or degree > self.merging.max_degree:
             table.doubtful.append(entry)
+            if fits and degree < 1:
+                enough = len(members) * (1 - self.merging.max_degree) / (1 - degree)
+                self.patience[key] = max(len(members) + 1, int(0.8 * enough))
             return False
-        group = Group(entry, key, {handle, other})
+        group = Group(entry, key, members)
         self.by_key[key] = self.by_merger[entry.handle] = group
-        for member in group.members:
+        self.patience.pop(key, None)
+        for member in members:
             self._withdraw(member)
             self.by_member[member] = group
         entry.merging.add(self.side.forest)
@@ -150,7 +160,8 @@ class Groups:
 
     def _undo(self, group: Group) -> None:
         del self.by_merger[group.entry.handle]
-        del self.by_key[group.key]
+        if self.by_key.get(group.key) is group:
+            del self.by_key[group.key]
         for member in group.members:
             del self.by_member[member]
         group.entry.merging.discard(self.side.forest)

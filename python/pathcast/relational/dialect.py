@@ -4,7 +4,7 @@ The statements of `steps` and `tables` are the same everywhere. What is not the 
 
 | | DuckDB | PostgreSQL | Spark |
 |---|---|---|---|
-| a table of a run | `create or replace temp table` | `drop table if exists`, `create temp table`, `analyze` | a DataFrame |
+| a table of a run | `create or replace temp table` | `drop`, `create temp table`, `analyze` | a DataFrame |
 | rows from outside | an Arrow table, registered | `copy ... from stdin` | an Arrow table, or a DataFrame |
 | one state of the tables | a transaction | a transaction, `repeatable read` | files that never change |
 | primary keys | small tables only | all tables | none |

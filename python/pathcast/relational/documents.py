@@ -13,7 +13,7 @@ BYTES = 32 << 20
 
 
 def batches(documents: Iterable[tuple[Id, Document]], most: int) -> Iterator[tuple[list[Id], list[Document]]]:
-    """Ids and documents, so many at a time; what is longer than `most` bytes is left for the reader to refuse.
+    """Ids and documents, so many at a time; what is longer than `most` bytes is left to the reader.
 
     >>> import io
     >>> list(batches([("a", b"<a/>"), ("b", io.BytesIO(b"<b/>"))], 100))

@@ -1,8 +1,8 @@
 """PostgreSQL: subscriptions in its tables, documents copied into temporary ones.
 
-A match is one transaction that sees one state of the subscriptions (repeatable read); its tables are gone when
-it ends. Writers wait for one another and for nobody else. A connection that was lost is not used again: the call
-that lost it raises a `DatabaseError` and has changed nothing, the next call connects anew.
+A match is one transaction that sees one state of the subscriptions (repeatable read); its tables are gone
+when it ends. Writers wait for one another and for nobody else. A connection that was lost is not used again:
+the call that lost it raises a `DatabaseError` and has changed nothing, the next call connects anew.
 """
 
 from __future__ import annotations
@@ -20,7 +20,15 @@ from pathcast.relational import copying, dialect, tables
 from pathcast.relational.settings import Settings
 from pathcast.relational.storing import write_setting
 
-ANALYSED = 1_000  # rows from which a table is worth looking at before it is joined
+ANALYSED = 1_000  # rows that are added to a table which stays, from which it is looked at anew
+SESSION = (
+    "set client_encoding = 'UTF8'",
+    "set client_min_messages = warning",
+    "set jit = off",  # statements run for milliseconds
+    # A run's tables and joins stay in memory: with 8 MB and 4 MB, the defaults, they went to disk.
+    "set temp_buffers = '64MB'",
+    "set work_mem = '64MB'",
+)
 _LOCK = 7_208_311_962  # of those who make the tables
 
 
@@ -94,9 +102,8 @@ class PostgreSQL:
             if connection is None:
                 connection = psycopg.connect(self._address, autocommit=True)
                 connection.isolation_level = IsolationLevel.REPEATABLE_READ
-                connection.execute("set client_encoding = 'UTF8'")
-                connection.execute("set client_min_messages = warning")
-                connection.execute("set jit = off")  # statements run for milliseconds
+                for setting in SESSION:
+                    connection.execute(setting)
                 return connection
             try:
                 connection.execute("select 1")
@@ -135,18 +142,20 @@ class PostgresSession:
                 copy.write(piece)
         for index in indexes(name, table) if name not in tables.KEYS else ():
             self.execute(index)
-        self._analyse(table, rows.num_rows)
+        self._analyse(table)
 
     def make(self, name: str, query: str, level: int = 0) -> None:
         """Makes a temporary table of what a query answers."""
         table = dialect.run_table(name)
         self.execute(f"drop table if exists {table}")
-        self._analyse(table, self.execute(f"create temp table {table} on commit drop as {query}", level))
+        self.execute(f"create temp table {table} on commit drop as {query}", level)
+        self._analyse(table)
 
     def grow(self, name: str, query: str) -> None:
         """Adds to a temporary table."""
         table = dialect.run_table(name)
-        self._analyse(table, self.execute(f"insert into {table} {query}"))
+        self.execute(f"insert into {table} {query}")
+        self._analyse(table)
 
     def insert(self, name: str, query: str) -> None:
         """Adds to a table that stays."""
@@ -173,6 +182,6 @@ class PostgresSession:
         """The highest level of any pattern."""
         return int(self.rows(dialect.HIGHEST_LEVEL)[0][0])
 
-    def _analyse(self, table: str, rows: int) -> None:
-        if rows >= ANALYSED:
-            self.execute(f"analyze {table}")
+    def _analyse(self, table: str) -> None:
+        """Lets the planner know a new table; of one that it has not seen it thinks as of a thousand rows."""
+        self.execute(f"analyze {table}")

@@ -1,8 +1,9 @@
 """Spark SQL: subscriptions in files that Spark reads in parts, so that they need not fit into any one memory.
 
 Shredding, compiling and deciding run in the workers, the joins in Spark; nothing but counts and, for a caller
-who gave a list, the answer itself comes to the driver. The statements are those of every backend. They run in a
-session of their own beside the caller's, with adaptive execution on and joins without an equality forbidden.
+who gave a list, the answer itself comes to the driver. The statements are those of every backend. They run in
+a session of their own beside the caller's, with adaptive execution on and joins without an equality
+forbidden.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import itertools
 import json
 import shutil
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,7 +118,7 @@ class SparkRelational(Relational):
         self._snapshot = self._store.snapshot(self.settings)
 
     def _write_shared(self, table: str, rows: DataFrame, snapshot: Snapshot, change: int) -> None:
-        """Adds the rows that are not there yet; two contents of one number end the change, which is not seen."""
+        """Adds the rows that are not there yet; two contents of one number end the change unseen."""
         key = list(tables.KEYS[table])
         rows = rows.dropDuplicates()
         known = self._store.read(table, snapshot).select(*key)

@@ -2,7 +2,7 @@
 
 A name in braces is a table. Those of the subscriptions stay, those of a batch of documents are made for the
 run; `tables` says what is in them. No statement is recursive, none joins without an equality on both sides,
-and no value is pasted into a text: values come from tables. The only thing filled in is the number of a level.
+and no value is pasted into a text: values come from tables. Only the number of a level is filled in.
 
 The run is bottom-up. A pattern's level is its height, so when level *i* is matched, everything below is.
 `Kept` gathers which node of which document fits which pattern. Per level:

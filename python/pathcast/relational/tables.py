@@ -10,9 +10,9 @@
 | `Subscription` | a subscription as it was written, as JSON |
 | `Setting` | what holds for the whole database |
 
-Numbers of frames, predicates and patterns are made from their content. So a subscription that is added writes
-only rows that are not there yet, two writers that never met agree, and a row that is there with another content
-shows that two contents have met in one number; then nothing is written.
+Numbers of frames, predicates and patterns are made from their content. So a subscription that is added
+writes only rows that are not there yet, two writers that never met agree, and a row that is there with other
+content shows that two contents have met in one number; then nothing is written.
 
 A pattern whose last subscription was taken away stays until `SWEEP` is run: it costs space and time, and
 changes no answer.
@@ -83,6 +83,9 @@ COLUMNS: dict[str, dict[str, str]] = {
         "high_start": "bigint",
         "depth_diff": "integer",
     },
+    # Those that a run adds to, level by level.
+    "Kept": {"document": "bigint", "id": "bigint", "start_point": "bigint"},
+    "MatchedXPath": {"document": "bigint", "id": "bigint"},
 }
 
 KEYS: dict[str, tuple[str, ...]] = {

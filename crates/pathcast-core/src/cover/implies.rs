@@ -22,7 +22,9 @@ const BUDGET: u32 = 20_000;
 
 /// Whether every document that satisfies the specific condition satisfies the general one.
 pub(super) fn implies(specific: &Condition, general: &Condition, names: &Names) -> bool {
-    let prover = Prover { names, document: flat(specific), left: Cell::new(BUDGET) };
+    let mut document = flat(specific);
+    said_of_document(specific, &mut document);
+    let prover = Prover { names, document, left: Cell::new(BUDGET) };
     prover.holds(Kind::Document, &prover.document, general)
 }
 
@@ -63,6 +65,20 @@ fn flat(condition: &Condition) -> Vec<Fact<'_>> {
     let mut facts = Vec::new();
     push(condition, &mut facts);
     facts
+}
+
+/// What a condition says of the document node from within.
+fn said_of_document<'a>(condition: &'a Condition, facts: &mut Vec<Fact<'a>>) {
+    match condition {
+        Condition::And(parts) => parts.iter().for_each(|part| said_of_document(part, facts)),
+        Condition::Exists(_, pattern) => said_of_document(&pattern.condition, facts),
+        Condition::Attribute(_, inner) => said_of_document(inner, facts),
+        Condition::Root(inner) => {
+            push(inner, facts);
+            said_of_document(inner, facts);
+        }
+        _ => {}
+    }
 }
 
 fn push<'a>(condition: &'a Condition, facts: &mut Vec<Fact<'a>>) {
@@ -159,12 +175,32 @@ impl<'a> Prover<'a> {
             Condition::Or(parts) => parts.iter().all(|part| self.refutes(kind, facts, part)),
             Condition::Not(inner) => self.holds(kind, facts, inner),
             Condition::Value(test) if excludes(&tests(facts), test) => true,
+            // There is one attribute of a name, so what is known of it is known of all.
+            Condition::Attribute(name @ NameTest::Name(_), inner)
+                if self.attribute_refutes(facts, *name, inner) =>
+            {
+                true
+            }
             // What contradicts a weaker condition contradicts this one.
             _ => facts.iter().any(|fact| {
                 matches!(fact, Fact::Is(Condition::Not(denied))
                     if self.holds(kind, &flat(condition), denied))
             }),
         }
+    }
+
+    fn attribute_refutes(&self, facts: &[Fact<'_>], name: NameTest, condition: &Condition) -> bool {
+        let mut known = Vec::new();
+        let mut there = false;
+        for fact in facts {
+            if let Fact::Is(Condition::Attribute(found, inner)) = fact
+                && *found == name
+            {
+                there = true;
+                push(inner, &mut known);
+            }
+        }
+        there && self.refutes(Kind::Attribute, &known, condition)
     }
 
     /// An attribute so named; all that is known of one attribute is taken together.

@@ -154,6 +154,13 @@ macro_rules! engines {
                 }
             }
 
+            /// See [`Engine::settle`].
+            pub fn settle(&mut self) {
+                match self {
+                    $(Self::$variant(engine) => engine.settle(),)*
+                }
+            }
+
             /// See [`Engine::memory_bytes`].
             pub fn memory_bytes(&self) -> usize {
                 match self {

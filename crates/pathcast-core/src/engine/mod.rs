@@ -69,6 +69,9 @@ pub trait Engine {
     /// Takes out a path with filters that was added under this number.
     fn remove_filtered(&mut self, _path: &FilteredPath, _id: PathId) {}
 
+    /// Gives back room that was kept for growth: many paths have been added, and no more are expected soon.
+    fn settle(&mut self) {}
+
     /// Starts a document.
     fn begin(&self, run: &mut Self::Run);
 

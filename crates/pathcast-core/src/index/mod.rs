@@ -307,6 +307,12 @@ impl Index {
         for (each, form) in subscriptions.iter().zip(&forms) {
             self.subscribe(each.id.clone(), form);
         }
+        // A set that is added in small pieces would be copied with every piece.
+        if 2 * subscriptions.len() >= self.len() {
+            self.engine.settle();
+            self.paths.settle();
+            self.expressions.shrink_to_fit();
+        }
         Ok(warnings)
     }
 
@@ -497,7 +503,7 @@ impl Index {
                     self.paths.release_waiting(path, id, &mut self.engine);
                 }
             }
-            Expression::Twig(twig) => self.release_twig(id, twig),
+            Expression::Twig(twig) => self.release_twig(id, *twig),
             Expression::Taken { condition, path } => {
                 self.paths.release_taken(path, &mut self.engine);
                 self.taken -= 1;

@@ -213,6 +213,11 @@ impl Paths {
         &self.entries[path.0 as usize].key
     }
 
+    /// Gives back room that was kept for growth.
+    pub(super) fn settle(&mut self) {
+        self.entries.shrink_to_fit();
+    }
+
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
         let keys: usize = self.entries.iter().map(|entry| entry.key.len()).sum();

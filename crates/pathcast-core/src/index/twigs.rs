@@ -66,8 +66,8 @@ impl Index {
         fresh
     }
 
-    pub(super) fn release_twig(&mut self, id: ExpressionId, twig: Box<Twig>) {
-        let Twig { condition, necessary, triggers, required, text, ticket } = *twig;
+    pub(super) fn release_twig(&mut self, id: ExpressionId, twig: Twig) {
+        let Twig { condition, necessary, triggers, required, text, ticket } = twig;
         self.arena.release_necessary(&necessary);
         self.always.remove(&id);
         self.twigs.remove(&condition);

@@ -76,6 +76,8 @@ class Checks:
     delivered: set[tuple[Place, str]] = field(default_factory=set)
     owed: dict[tuple[Place, str], None] = field(default_factory=dict)
     counted: Counted = field(default_factory=Counted)
+    is_watching: bool = True
+    """Whether deliveries are held against flooding; without, they are only counted."""
     is_disturbed: bool = False
     """Whether links or brokers have changed since the network was at rest."""
 
@@ -141,6 +143,8 @@ class Checks:
             return
         self.bodies[document] = body
         self.counted.published += 1
+        if not self.is_watching:
+            return
         held = self.advertised.get((broker, client, under or ""))
         promised = not self.world.policy.advertisements or (held is not None and held.is_settled)
         flooded = self.world.connected_with(broker)
@@ -153,6 +157,9 @@ class Checks:
                 self.counted.owed += 1
 
     def _delivery(self, broker: str, delivery: Delivery) -> None:
+        if not self.is_watching:
+            self.counted.delivered += len(delivery.ids)
+            return
         for id in delivery.ids:
             place = (broker, delivery.client, id)
             held = self.subscribed.get(place)

@@ -67,12 +67,15 @@ pub struct Work {
     pub tags: u64,
     /// Those for which a transition was built, or stepped without keeping it.
     pub missed: u64,
+    /// Documents for which the budget was used up.
+    pub full: u64,
 }
 
 impl Work {
-    /// Whether the shared automaton would have been faster: a built transition costs about three of its steps.
+    /// Whether the shared automaton would have been faster: a built transition costs about three of its steps. While
+    /// there is room, building is an investment that the budget bounds.
     pub fn does_not_pay(self) -> bool {
-        self.tags >= 64 && 3 * self.missed > self.tags
+        self.full > 0 && 3 * self.missed > self.tags
     }
 }
 
@@ -103,8 +106,11 @@ impl Judge {
             return Way::Shared;
         }
         if self.documents == WINDOW {
-            let work =
-                Work { tags: total.tags - self.before.tags, missed: total.missed - self.before.missed };
+            let work = Work {
+                tags: total.tags - self.before.tags,
+                missed: total.missed - self.before.missed,
+                full: total.full - self.before.full,
+            };
             (self.documents, self.before) = (0, total);
             if work.does_not_pay() {
                 self.last_rest = (2 * self.last_rest).clamp(SHORTEST_REST, LONGEST_REST);
@@ -145,10 +151,14 @@ mod tests {
 
     #[test]
     fn whether_a_cache_pays_is_a_table() {
-        for (tags, missed, expected) in
-            [(0, 0, false), (63, 63, false), (64, 64, true), (3_000, 1_000, false), (3_000, 1_001, true)]
-        {
-            assert_eq!(Work { tags, missed }.does_not_pay(), expected, "{missed} of {tags}");
+        for (tags, missed, full, expected) in [
+            (0, 0, 0, false),
+            (3_000, 3_000, 0, false), // there is room
+            (3_000, 1_000, 1, false),
+            (3_000, 1_001, 1, true),
+            (3_000, 3_000, 32, true),
+        ] {
+            assert_eq!(Work { tags, missed, full }.does_not_pay(), expected, "{missed} of {tags}, {full}");
         }
     }
 
@@ -158,7 +168,7 @@ mod tests {
         for _ in 0..documents {
             if judge.next(*total, false) == Way::Cached {
                 cached += 1;
-                *total = Work { tags: total.tags + 10, missed: total.missed + missed };
+                *total = Work { tags: total.tags + 10, missed: total.missed + missed, full: total.full + 1 };
             } else {
                 shared += 1;
             }

@@ -61,6 +61,10 @@ impl Run {
             shared_documents: 0,
         }
     }
+
+    fn work(&self) -> Work {
+        Work { tags: self.tags, missed: self.cached.missed(), full: self.cached.times_full() }
+    }
 }
 
 impl Engine for Auto {
@@ -85,7 +89,7 @@ impl Engine for Auto {
         if run.way == Way::Cached {
             let version = self.engine.version();
             let changed = run.version.replace(version) != Some(version);
-            run.way = run.judge.next(Work { tags: run.tags, missed: run.cached.missed() }, changed);
+            run.way = run.judge.next(run.work(), changed);
         }
         match run.way {
             Way::Nothing => {}
@@ -146,6 +150,10 @@ impl Engine for Auto {
 
     fn choice(&self, cache_bytes: usize) -> Option<(Choice, Profile)> {
         Some((choose(&self.profile, cache_bytes), self.profile))
+    }
+
+    fn settle(&mut self) {
+        self.engine.settle();
     }
 
     fn wants_attributes(&self) -> bool {

@@ -82,6 +82,10 @@ impl Engine for LazyDfa {
         run.finish(found);
     }
 
+    fn settle(&mut self) {
+        self.automaton.settle();
+    }
+
     fn wants_attributes(&self) -> bool {
         self.automaton.wants_attributes()
     }

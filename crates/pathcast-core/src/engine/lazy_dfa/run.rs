@@ -211,6 +211,11 @@ impl Run {
         self.built + self.stats.loose_steps
     }
 
+    /// Documents for which the budget was used up.
+    pub(in crate::engine) fn times_full(&self) -> u64 {
+        self.stats.clears + u64::from(self.gave_up)
+    }
+
     pub(super) fn stats(&self) -> CacheStats {
         CacheStats { states: self.cache.len() as u64, bytes: self.cache.bytes() as u64, ..self.stats }
     }

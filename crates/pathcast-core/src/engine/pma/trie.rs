@@ -22,7 +22,7 @@ pub(super) struct State {
     children: u32,
     /// The path whose only keyword this is; the index gives no path twice, so there is at most one.
     pub(super) path: u32,
-    /// The first output tuple: of the longer paths that have this keyword.
+    /// The first output tuple: a sequence of keywords that ends with this one.
     pub(super) tuples: u32,
 }
 
@@ -195,8 +195,9 @@ impl Links {
         self.tuples[id as usize]
     }
 
-    pub(super) fn memory_bytes(&self) -> usize {
-        3 * self.fail.capacity() * size_of::<StateId>()
+    /// Heap bytes that the arcs of a trie hold, once they are made.
+    pub(super) fn memory_bytes(trie: &Trie) -> usize {
+        3 * trie.states.len() * size_of::<StateId>()
     }
 }
 

@@ -231,6 +231,15 @@ fn distances_below_64_levels_are_exact() {
     }
 }
 
+#[test]
+fn combinations_that_all_fail_are_not_tried_one_by_one() {
+    // All predicates of `//a//a//a//a/b` are true, and a search with backtracking would try 4 · 10^10 combinations.
+    for levels in [40, 1_000] {
+        let path = format!("<a><b>{}{}</b></a>", "<a>".repeat(levels), "</a>".repeat(levels));
+        check(&path, &[("//a//a//a//a/b", false), ("//a//a//a//a/a", true), ("//a/b", true)]);
+    }
+}
+
 /// A path below the root with names at some positions, and `o` at all others.
 fn below_the_root(depth: usize, names: &[(usize, &str)]) -> String {
     let name = |at: usize| names.iter().find(|each| each.0 == at).map_or("o", |each| each.1);

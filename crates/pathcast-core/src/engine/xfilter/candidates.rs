@@ -18,8 +18,9 @@ pub(super) struct Candidates {
     pub(super) pivots: Option<Vec<Pivot>>,
 }
 
+/// What one element put into a list.
 #[derive(Clone, Copy, Debug)]
-struct Segment {
+pub(super) struct Segment {
     level: u32,
     start: u32,
 }

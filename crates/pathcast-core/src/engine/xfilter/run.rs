@@ -3,18 +3,23 @@
 use super::XFilter;
 use super::automata::{ListId, Node, NodeId, Pivot};
 use super::backwards::leads_to;
-use super::candidates::{Bits, Candidates};
+use super::candidates::{Bits, Candidates, Segment};
 use crate::engine::hops::Symbol;
 use crate::engine::{CacheStats, Found};
 use crate::names::Resolved;
 
 /// Bytes that candidates may take unless told otherwise.
 const BUDGET: usize = 64 << 20;
+/// No list.
+const NONE: u32 = u32::MAX;
+const NODE_BYTES: usize = size_of::<NodeId>();
+/// A segment, and the note that it is there: with many names most segments hold one node.
+const SEGMENT_BYTES: usize = size_of::<Segment>() + size_of::<Touched>();
 
 /// A list with a segment of the element, and whether its gap is exact.
 #[derive(Clone, Copy, Debug)]
 struct Touched {
-    list: ListId,
+    slot: u32,
     exact: bool,
 }
 
@@ -22,6 +27,10 @@ struct Touched {
 #[derive(Debug)]
 pub struct Run {
     lists: Vec<Candidates>,
+    /// By list of the shared part: its number in `lists`, once the document came to it.
+    slots: Vec<u32>,
+    /// The lists that the document came to; the number of each in `lists` is its place here.
+    used: Vec<ListId>,
     /// The nodes with an open gap that are candidates.
     staying: Bits,
     open: Vec<Resolved>,
@@ -30,11 +39,11 @@ pub struct Run {
     /// Lists that open elements put candidates into.
     touched: Vec<Touched>,
     /// Lists whose pivots are not those of the shared part.
-    thinned: Vec<ListId>,
+    thinned: Vec<u32>,
     /// Nodes of found paths that were dropped and count as staying.
     dropped: Vec<NodeId>,
     scanned: Vec<(NodeId, Node)>,
-    /// Candidates now, and at most.
+    /// Bytes that candidates take now, and took at most.
     live: usize,
     peak: usize,
     budget: usize,
@@ -53,6 +62,8 @@ impl Run {
     pub(super) fn with_budget(bytes: usize) -> Self {
         Self {
             lists: Vec::new(),
+            slots: Vec::new(),
+            used: Vec::new(),
             staying: Bits::default(),
             open: Vec::new(),
             marks: Vec::new(),
@@ -62,7 +73,7 @@ impl Run {
             scanned: Vec::new(),
             live: 0,
             peak: 0,
-            budget: bytes / size_of::<NodeId>(),
+            budget: bytes,
             gave_up: false,
             stats: CacheStats::default(),
         }
@@ -73,7 +84,10 @@ impl Run {
         self.open.clear();
         self.marks.clear();
         self.gave_up = false;
-        self.lists.resize_with(automata.lists.len(), Candidates::default);
+        for list in self.used.drain(..) {
+            self.slots[list as usize] = NONE;
+        }
+        self.slots.resize(automata.lists.len(), NONE);
         self.staying.resize(automata.nodes.len());
     }
 
@@ -83,19 +97,19 @@ impl Run {
         for node in self.dropped.drain(..) {
             self.staying.remove(node);
         }
-        for list in self.thinned.drain(..) {
-            self.lists[list as usize].pivots = None;
+        for slot in self.thinned.drain(..) {
+            self.lists[slot as usize].pivots = None;
         }
     }
 
     /// Takes out what was put into the lists from this mark on.
     fn take_out(&mut self, mark: usize) {
         while self.touched.len() > mark
-            && let Some(Touched { list, exact }) = self.touched.pop()
+            && let Some(Touched { slot, exact }) = self.touched.pop()
         {
-            let list = &mut self.lists[list as usize];
+            let list = &mut self.lists[slot as usize];
             let out = list.last_segment();
-            self.live -= out.len();
+            self.live -= out.len() * NODE_BYTES + SEGMENT_BYTES;
             if !exact {
                 out.iter().for_each(|&node| self.staying.remove(node));
             }
@@ -156,7 +170,8 @@ impl Run {
         if list.pivots.is_empty() || !list.gap.admits(self.level()) {
             return;
         }
-        let left = self.lists[id as usize].pivots.take();
+        let slot = self.slots[id as usize];
+        let left = self.lists.get_mut(slot as usize).and_then(|list| list.pivots.take());
         let pivots = left.as_deref().unwrap_or(&list.pivots);
         let level = self.level();
         let mut done = 0;
@@ -170,22 +185,42 @@ impl Run {
                 done += usize::from(self.meet(node, id, found));
             }
         }
-        let left = if 2 * done > pivots.len() {
-            if left.is_none() {
-                self.thinned.push(id);
-            }
+        if 2 * done > pivots.len() {
             let is_open = |pivot: &&Pivot| !found.contains(pivot.node.path);
-            Some(pivots.iter().filter(is_open).copied().collect())
-        } else {
-            left
-        };
-        self.lists[id as usize].pivots = left;
+            let open = pivots.iter().filter(is_open).copied().collect();
+            let slot = self.slot(id);
+            if left.is_none() {
+                self.thinned.push(slot);
+            }
+            self.lists[slot as usize].pivots = Some(open);
+        } else if left.is_some() {
+            self.lists[slot as usize].pivots = left;
+        }
+    }
+
+    /// The number of a list in `lists`.
+    #[inline]
+    fn slot(&mut self, id: ListId) -> u32 {
+        let slot = self.slots[id as usize];
+        if slot != NONE { slot } else { self.take_slot(id) }
+    }
+
+    #[cold]
+    fn take_slot(&mut self, id: ListId) -> u32 {
+        let slot = self.used.len() as u32;
+        self.used.push(id);
+        self.slots[id as usize] = slot;
+        if slot as usize == self.lists.len() {
+            self.lists.push(Candidates::default());
+        }
+        slot
     }
 
     /// Meets what open elements put into the list for this level.
     #[inline]
     fn meet_candidates(&mut self, automata: &XFilter, id: ListId, found: &mut Found) {
-        let list = &self.lists[id as usize];
+        let slot = self.slots[id as usize];
+        let Some(list) = self.lists.get(slot as usize) else { return };
         let Some((segment, range)) = list.range(automata.lists[id as usize].gap, self.level()) else {
             return;
         };
@@ -198,7 +233,7 @@ impl Run {
             done += usize::from(found.contains(node.path) || self.meet(node, id, found));
         }
         if 2 * done > scanned.len() {
-            self.thin(automata, id, segment, found);
+            self.thin(automata, slot, segment, found);
         }
         self.scanned = scanned;
     }
@@ -218,24 +253,27 @@ impl Run {
             self.staying.insert(id + 1);
         }
         let level = self.level();
-        let list = &mut self.lists[to as usize];
+        let slot = self.slot(to);
+        let list = &mut self.lists[slot as usize];
+        self.live += NODE_BYTES;
         if list.push(id + 1, level) {
-            self.touched.push(Touched { list: to, exact });
+            self.live += SEGMENT_BYTES;
+            self.touched.push(Touched { slot, exact });
         }
-        self.live += 1;
         false
     }
 
     /// Drops candidates of found paths from a segment on.
-    fn thin(&mut self, automata: &XFilter, id: ListId, from: usize, found: &Found) {
+    fn thin(&mut self, automata: &XFilter, slot: u32, from: usize, found: &Found) {
         let Self { lists, staying, dropped, live, .. } = self;
-        *live -= lists[id as usize].retain(from, |node| {
-            let keep = !found.contains(automata.nodes[node as usize].path);
-            if !keep && staying.contains(node) {
-                dropped.push(node);
-            }
-            keep
-        });
+        *live -= NODE_BYTES
+            * lists[slot as usize].retain(from, |node| {
+                let keep = !found.contains(automata.nodes[node as usize].path);
+                if !keep && staying.contains(node) {
+                    dropped.push(node);
+                }
+                keep
+            });
     }
 
     /// Checks, without candidates, every path that ends in this list.
@@ -252,7 +290,7 @@ impl Run {
 
     /// What the candidates took at most, and how often they were too many.
     pub(super) fn stats(&self) -> CacheStats {
-        let bytes = self.peak * size_of::<NodeId>() + self.lists.len() * size_of::<Candidates>();
+        let bytes = self.peak + self.lists.len() * size_of::<Candidates>() + self.slots.len() * 4;
         CacheStats { bytes: bytes as u64, ..self.stats }
     }
 }

@@ -52,15 +52,22 @@ pub(super) struct State {
     pub(super) descendant: StateId,
     /// The path that ends here.
     path: u32,
-    /// Children by name, `*` and `//`, and attribute edges.
+    /// Children by name, `*` and `//`, and attribute edges; the highest bit says that there were attribute edges.
     children: u32,
-    /// Attribute edges alone.
-    pub(super) attributes: u32,
 }
+
+/// Like a sketch it may promise too much: it goes with the last child.
+const ATTRIBUTES: u32 = 1 << 31;
 
 impl State {
     fn new() -> Self {
-        Self { sketch: 0, star: NONE, descendant: NONE, path: NO_PATH, children: 0, attributes: 0 }
+        Self { sketch: 0, star: NONE, descendant: NONE, path: NO_PATH, children: 0 }
+    }
+
+    /// Whether attributes may end a path from here.
+    #[inline]
+    pub(super) fn has_attributes(&self) -> bool {
+        self.children & ATTRIBUTES != 0
     }
 
     #[inline]
@@ -139,7 +146,7 @@ impl YFilter {
                 self.edges.insert_unique(hash(from, symbol), Edge { from, symbol, to }, rehash);
             }
             Move::Attribute(symbol) => {
-                state.attributes += 1;
+                state.children |= ATTRIBUTES;
                 self.attribute_edges += 1;
                 self.edges.insert_unique(hash(from, symbol), Edge { from, symbol, to }, rehash);
             }
@@ -157,7 +164,6 @@ impl YFilter {
             Move::Descendant => state.descendant = NONE,
             Move::Element(symbol) | Move::Attribute(symbol) => {
                 if matches!(step, Move::Attribute(_)) {
-                    state.attributes -= 1;
                     self.attribute_edges -= 1;
                 }
                 let edge = self
@@ -168,7 +174,8 @@ impl YFilter {
                 }
             }
         }
-        if state.children == 0 {
+        if state.children & !ATTRIBUTES == 0 {
+            state.children = 0;
             state.sketch = 0;
         }
         self.free.push(to);
@@ -217,6 +224,10 @@ impl Engine for YFilter {
     #[inline]
     fn end(&self, run: &mut Run) {
         run.end();
+    }
+
+    fn settle(&mut self) {
+        self.states.shrink_to_fit();
     }
 
     fn wants_attributes(&self) -> bool {

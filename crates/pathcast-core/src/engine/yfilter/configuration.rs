@@ -76,7 +76,7 @@ impl YFilter {
     fn enter(&self, id: StateId, next: &mut Configuration) {
         let state = &self.states[id as usize];
         next.paths.extend(state.path().map(|path| path.0));
-        if state.sketch != 0 || state.star != NONE || state.attributes > 0 {
+        if state.sketch != 0 || state.star != NONE || state.has_attributes() {
             next.passing.push(id);
         }
         next.staying.extend(Some(state.descendant).filter(|&state| state != NONE));
@@ -84,7 +84,7 @@ impl YFilter {
 
     /// The paths that an attribute ends from a state.
     pub(in crate::engine) fn attribute_paths(&self, id: StateId, attribute: Resolved, paths: &mut Vec<u32>) {
-        if self.states[id as usize].attributes == 0 {
+        if !self.states[id as usize].has_attributes() {
             return;
         }
         let tests = [
@@ -100,6 +100,6 @@ impl YFilter {
 
     /// Whether one of the states has attribute edges.
     pub(in crate::engine) fn any_attributes(&self, states: &[StateId]) -> bool {
-        states.iter().any(|&id| self.states[id as usize].attributes > 0)
+        states.iter().any(|&id| self.states[id as usize].has_attributes())
     }
 }

@@ -117,7 +117,7 @@ impl Run {
         if let Some(path) = state.path() {
             found.add(path);
         }
-        if state.sketch != 0 || state.star != NONE || state.attributes > 0 {
+        if state.sketch != 0 || state.star != NONE || state.has_attributes() {
             self.passing.push(id);
         }
         self.stay(automaton, state.descendant);
@@ -129,7 +129,7 @@ impl Run {
             return;
         }
         self.staying.push(id);
-        if automaton.states[id as usize].attributes > 0 {
+        if automaton.states[id as usize].has_attributes() {
             self.staying_attributes.push(id);
         }
     }
@@ -148,7 +148,7 @@ fn sketch(test: NameTest, id: NameId) -> u64 {
 }
 
 fn test_attributes(automaton: &YFilter, id: StateId, attributes: &[Resolved], found: &mut Found) {
-    if automaton.states[id as usize].attributes == 0 {
+    if !automaton.states[id as usize].has_attributes() {
         return;
     }
     let mut test = |name: NameTest| {

@@ -1,4 +1,4 @@
-"""A real PostgreSQL server for tests, started from binaries that are fetched or installed.
+"""A real PostgreSQL server for benchmarks and tests, started from programs that are fetched or installed.
 
 `make jars` fetches an archive with the server's binaries; without it, those on the path or where Debian puts
 them do. The server refuses to run as root, so then it runs as `nobody`, from a folder that is `nobody`'s. It
@@ -23,7 +23,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FETCHED = ROOT / ".jars/postgres"
 HOST = "127.0.0.1"
 DEADLINE = 60.0
@@ -68,6 +68,7 @@ class PostgresServer:
         self._process: subprocess.Popen[bytes] | None = None
         self._guard: subprocess.Popen[bytes] | None = None
         self._who: dict[str, Any] = {}
+        self._databases = 0
         if os.geteuid() == 0:
             nobody = pwd.getpwnam("nobody")
             self._who = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
@@ -76,6 +77,16 @@ class PostgresServer:
         with socket.socket() as probe:
             probe.bind((HOST, 0))
             self.port = int(probe.getsockname()[1])
+
+    def fresh(self) -> str:
+        """The address of a new and empty database."""
+        import psycopg
+
+        self._databases += 1
+        name = f"database_{self._databases}"
+        with psycopg.connect(self.address(), autocommit=True) as connection:
+            connection.execute(f"create database {name}")
+        return self.address(name)
 
     def address(self, database: str = "postgres") -> str:
         """What a client connects to."""

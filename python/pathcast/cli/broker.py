@@ -1,0 +1,76 @@
+"""``pathcast broker``: one broker of a network, as a process on Apache Kafka."""
+
+from __future__ import annotations
+
+import importlib.util
+import signal
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pathcast.cli.arguments import Version, fail
+from pathcast.errors import printable
+
+if TYPE_CHECKING:
+    from pathcast.network.transports.kafka import KafkaBroker
+
+
+def broker(
+    config: Annotated[
+        Path, typer.Option("--config", "-c", metavar="FILE.toml", help="The settings of the broker.")
+    ],
+    create_topics: Annotated[
+        bool, typer.Option("--create-topics", help="First make the topics that Kafka does not have.")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Look whether settings, Kafka and topics are right, and end.")
+    ] = False,
+    version: Version = False,
+) -> None:
+    """Run one broker of a network on Apache Kafka, until SIGTERM or SIGINT.
+
+    It reads its inbox, routes, and writes to its neighbours' inboxes and its clients' outboxes, in
+    transactions: a crash loses nothing and repeats nothing for readers of committed messages. What it
+    refuses goes to its quarantine, with the reason. It reports on standard error.
+
+    \b
+    Example:
+      pathcast broker --config examples/network/broker.toml --create-topics
+
+    \b
+    Exit status:
+      0  it was asked to stop
+      1  it could not go on: another process runs under its name, or Kafka was away for too long
+      2  the settings are wrong, Kafka cannot be reached, or topics are missing
+    """
+    kafka_needed()
+    from pathcast.network.transports.kafka import FencedError, KafkaBroker, TransportError, topics
+    from pathcast.network.transports.settings import read_broker
+
+    running = KafkaBroker(read_broker(config), lambda line: typer.echo(line, err=True))
+    if check:
+        topics.check(running.connection, running.settings)
+        typer.echo(f"{running.settings.name}: settings, Kafka and topics are right")
+        return
+    _stop_on_signals(running)
+    try:
+        running.run(create_topics=create_topics)
+    except (FencedError, TransportError) as error:
+        typer.echo(f"pathcast: {printable(str(error))}", err=True)
+        raise typer.Exit(1 if running.started else 2) from None
+
+
+def kafka_needed() -> None:
+    """End with a sentence if the client library is not there."""
+    if importlib.util.find_spec("confluent_kafka") is None:
+        fail("this needs confluent-kafka: pip install 'pathcast[kafka]'")
+
+
+def _stop_on_signals(running: KafkaBroker) -> None:
+    def stop(number: int, frame: FrameType | None) -> None:
+        running.stop()
+
+    for each in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(each, stop)

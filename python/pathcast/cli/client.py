@@ -1,0 +1,124 @@
+"""``pathcast client``: publish and subscribe at a broker on Apache Kafka."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from pathcast.cli.arguments import Dtd, Root, Subscriptions, Version, fail, read_schema
+from pathcast.cli.broker import kafka_needed
+from pathcast.errors import located
+
+if TYPE_CHECKING:
+    from pathcast.network.transports.kafka import KafkaClient
+
+app = typer.Typer(
+    help="Publish and subscribe at a broker on Apache Kafka.", no_args_is_help=True, rich_markup_mode=None
+)
+
+Config: TypeAlias = Annotated[
+    Path, typer.Option("--config", "-c", metavar="FILE.toml", help="The settings of the client.")
+]
+
+
+@app.callback()
+def client(version: Version = False) -> None:
+    """Publish and subscribe at a broker on Apache Kafka.
+
+    What a broker refuses is in its quarantine, with the reason.
+    """
+
+
+@app.command()
+def subscribe(config: Config, subscriptions: Subscriptions) -> None:
+    """Subscribe to every expression of a file; a known id gets the new expression."""
+    from pathcast.subscriptions import SubscriptionFile
+
+    file = SubscriptionFile(subscriptions)
+    rows = list(file)
+    if file.problems:
+        fail(*(located(subscriptions, line, message) for line, message in file.problems))
+    with _client(config) as made:
+        for row in rows:
+            made.subscribe(str(row.id), row.xpath, ordered=bool(row.ordered), namespaces=row.namespaces)
+    typer.echo(f"{len(rows):,} subscriptions sent", err=True)
+
+
+@app.command()
+def unsubscribe(config: Config, ids: Annotated[list[str], typer.Argument(metavar="ID...")]) -> None:
+    """Give up subscriptions."""
+    with _client(config) as made:
+        for id in ids:
+            made.unsubscribe(id)
+
+
+@app.command()
+def leave(config: Config) -> None:
+    """Give up all subscriptions and advertisements."""
+    with _client(config) as made:
+        made.leave()
+
+
+@app.command()
+def advertise(
+    config: Config,
+    dtd: Dtd,
+    root: Root = None,
+    id: Annotated[str, typer.Option(help="The advertisement's id; a known one is replaced.")] = "documents",
+) -> None:
+    """Say that documents of a DTD will be published. A publisher does it before it publishes."""
+    schema = read_schema(dtd, root)
+    with _client(config) as made:
+        made.advertise(id, schema)
+
+
+@app.command()
+def publish(config: Config, documents: Annotated[list[Path], typer.Argument(metavar="DOCUMENT...")]) -> None:
+    """Publish documents. The id of each is a digest of its content, so the same one is published once."""
+    with _client(config) as made:
+        for path in documents:
+            try:
+                body = path.read_bytes()
+            except OSError as error:
+                fail(located(str(path), None, f"cannot be read: {error.strerror}"))
+            made.publish(hashlib.blake2b(body, digest_size=16).hexdigest(), body)
+    typer.echo(f"{len(documents):,} documents sent", err=True)
+
+
+@app.command()
+def listen(
+    config: Config,
+    wait: Annotated[
+        float | None, typer.Option(min=0, metavar="SECONDS", help="End when nothing comes for so long.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Also write the documents there.")
+    ] = None,
+) -> None:
+    """Print what is delivered, one JSON object a delivery: document, and ids of the subscriptions."""
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+    with _client(config) as made:
+        try:
+            for delivery in made.deliveries(wait):
+                line: dict[str, object] = {"document": delivery.document, "ids": delivery.ids}
+                if output is not None:
+                    # The id is a stranger's text and may be no name of a file.
+                    name = hashlib.blake2b(delivery.document.encode(), digest_size=16).hexdigest() + ".xml"
+                    (output / name).write_bytes(delivery.body)
+                    line["file"] = str(output / name)
+                typer.echo(json.dumps(line, ensure_ascii=False))
+        except KeyboardInterrupt:
+            return
+
+
+def _client(config: Path) -> KafkaClient:
+    kafka_needed()
+    from pathcast.network.transports.kafka import KafkaClient
+    from pathcast.network.transports.settings import read_client
+
+    return KafkaClient(read_client(config))

@@ -1,0 +1,14 @@
+"""Brokers and clients on Apache Kafka; needs ``pip install 'pathcast[kafka]'``.
+
+A broker's inbox is a topic and its state a compacted topic. It reads, routes and writes (to its neighbours'
+inboxes, its clients' outboxes, its quarantine and its state) in one Kafka transaction with its place in the
+inbox. A crash undoes all of it or nothing, so readers of committed messages see everything once.
+
+`KafkaBroker` is the process that `pathcast broker` runs, `KafkaClient` a publisher or subscriber.
+"""
+
+from pathcast.network.transports.kafka.client import KafkaClient
+from pathcast.network.transports.kafka.connection import FencedError, TransportError
+from pathcast.network.transports.kafka.process import KafkaBroker
+
+__all__ = ["FencedError", "KafkaBroker", "KafkaClient", "TransportError"]

@@ -1,0 +1,141 @@
+"""A publisher or subscriber on Kafka: it writes to its broker's inbox and reads its outbox."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from types import TracebackType
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+
+from pathcast.network.message import ClientMessage, Delivery
+from pathcast.network.transports.client import Client
+from pathcast.network.transports.kafka import topics
+from pathcast.network.transports.kafka.connection import Connection, TransportError, reason
+from pathcast.network.transports.kafka.envelope import Sender
+from pathcast.network.transports.settings import RESERVED, ClientSettings
+from pathcast.network.wire import decode_delivery, encode
+
+WAIT = 30.0
+
+
+class KafkaClient(Client):
+    """A client of one broker.
+
+    What it sends is on its way until `flush`, which leaving a ``with`` block calls. A publisher may send a
+    document again under its id after any error: the broker takes it once.
+    """
+
+    def __init__(self, settings: ClientSettings) -> None:
+        self.settings = settings
+        self.name = settings.name
+        self._connection = Connection(settings.kafka, settings.name)
+        there = self._connection.reach()
+        missing = [name for name in (settings.inbox, settings.outbox) if name not in there]
+        if missing:
+            raise TransportError(f"Kafka has no topic {', '.join(missing)}; was the broker ever started?")
+        self._partitions = sorted(there[settings.outbox].partitions)
+        self._failed: list[KafkaError] = []
+        self._producer = self._connection.producer(
+            {
+                "enable.idempotence": True,
+                "acks": "all",
+                "message.max.bytes": settings.max_message_bytes + topics.OVERHEAD,
+            }
+        )
+        self._consumer: Consumer | None = None
+
+    def __enter__(self) -> KafkaClient:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if error is None:
+                self.flush()
+        finally:
+            self.close()
+
+    def send(self, message: ClientMessage) -> None:
+        """Put a message on its way; `flush` waits until it is there."""
+        data = encode(message)
+        largest = self.settings.max_message_bytes - RESERVED
+        if len(data) > largest:
+            raise TransportError(f"the message has {len(data):,} bytes, and brokers take {largest:,}")
+        header = Sender("client", self.name).header()
+        while True:
+            try:
+                self._producer.produce(
+                    self.settings.inbox, data, self.name, headers=[header], on_delivery=self._written
+                )
+            except BufferError:
+                self._producer.poll(1.0)
+                continue
+            except KafkaException as error:
+                raise TransportError(f"{self.settings.inbox} cannot be written: {reason(error)}") from None
+            self._producer.poll(0)
+            return
+
+    def _written(self, error: KafkaError | None, message: Message) -> None:
+        if error is not None:
+            self._failed.append(error)
+
+    def flush(self, seconds: float = WAIT) -> None:
+        """Wait until everything that was sent is in the broker's inbox."""
+        left = self._producer.flush(seconds)
+        failed, self._failed = self._failed, []
+        if failed:
+            raise TransportError(
+                f"{len(failed):,} messages were not taken: {reason(KafkaException(failed[0]))}"
+            )
+        if left:
+            why = self._connection.complaint or "it does not answer"
+            raise TransportError(f"{left:,} messages are not in Kafka after {seconds:g} seconds: {why}")
+
+    def deliveries(self, wait: float | None = None) -> Iterator[Delivery]:
+        """What is delivered, from where this client left off, until nothing comes for so many seconds.
+
+        A delivery counts as taken when the next one is asked for: a client that crashes over one gets it
+        again, with the same document and ids.
+        """
+        consumer = self._consumer = self._consumer or self._reading()
+        heard = time.monotonic()
+        while True:
+            message = consumer.poll(0.25 if wait is None else min(0.25, wait))
+            if message is None:
+                if wait is not None and time.monotonic() - heard >= wait:
+                    return
+                continue
+            error = message.error()
+            if error is not None:
+                if not error.retriable():
+                    raise TransportError(f"{self.settings.outbox} cannot be read: {error.str()}")
+                continue
+            delivery = decode_delivery(message.value() or b"")
+            if delivery.client == self.name:
+                yield delivery
+                heard = time.monotonic()
+            consumer.commit(message=message, asynchronous=True)
+
+    def _reading(self) -> Consumer:
+        # A client that has a name of its own for each group reads the whole outbox and keeps what is its own.
+        consumer = self._connection.consumer(
+            {"group.id": f"pathcast-client-{self.name}", "auto.offset.reset": "earliest"}
+        )
+        outbox = self.settings.outbox
+        try:
+            places = consumer.committed(
+                [TopicPartition(outbox, each) for each in self._partitions], timeout=WAIT
+            )
+            consumer.assign(places)
+        except KafkaException as error:
+            consumer.close()
+            raise TransportError(f"{outbox} cannot be read: {reason(error)}") from None
+        return consumer
+
+    def close(self) -> None:
+        """Stop reading."""
+        if self._consumer is not None:
+            self._consumer.close()
+            self._consumer = None

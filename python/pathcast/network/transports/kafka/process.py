@@ -1,0 +1,387 @@
+"""A broker as a process on Kafka: it reads its inbox, routes, and writes what follows, in transactions.
+
+One transaction holds a batch of messages: what neighbours and clients get because of them, what is set aside,
+the records of the broker's state, and the place in the inbox. Kafka commits all of it or nothing. The core
+works ahead in memory, so whenever a transaction is undone the broker is made anew from the committed state.
+
+Invariants: what is in memory is the committed state plus the open transaction; a transaction is begun only
+after every older one of this name is finished (`init_transactions`), so the state that is read is the last.
+Of two processes with one name the later one fences the earlier, which then can commit nothing and ends.
+
+A message over which the core fails, or whose consequences no topic takes, would be met again after each
+restart; it is undone once, remembered, and set aside when it is met again. Cost: one commit a batch, about
+ten milliseconds on one node, so a batch takes what has piled up in the meantime.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
+
+from pathcast.network.broker import Broker
+from pathcast.network.message import Quarantined
+from pathcast.network.outcome import Outcome
+from pathcast.network.restore import restored
+from pathcast.network.state import StateError
+from pathcast.network.transports.kafka import topics
+from pathcast.network.transports.kafka.connection import (
+    Connection,
+    FencedError,
+    TransportError,
+    code,
+    is_fatal,
+    is_fenced,
+    is_retriable,
+    reason,
+)
+from pathcast.network.transports.kafka.envelope import (
+    Arrival,
+    ForgedError,
+    Header,
+    Place,
+    Sender,
+    arrival,
+    deliveries,
+    quarantine,
+)
+from pathcast.network.transports.kafka.log import position_record, read_state
+from pathcast.network.transports.kafka.report import Report
+from pathcast.network.transports.settings import BrokerSettings
+from pathcast.network.wire import encode
+
+POLL = 0.25
+"""Seconds that an idle broker waits before it looks whether it should stop."""
+WAIT = 30.0
+PATIENCE = 10
+"""Transactions in a row that may be undone before the process gives up."""
+BATCH_BYTES = 16 << 20
+
+
+class UndoneError(Exception):
+    """The open transaction cannot be committed."""
+
+
+class KafkaBroker:
+    """One broker; `run` returns after `stop`, or raises what ended it."""
+
+    def __init__(self, settings: BrokerSettings, log: Callable[[str], None]) -> None:
+        self.settings = settings
+        self.connection = Connection(settings.kafka, settings.name)
+        self.report = Report(settings.name, settings.report_seconds, log)
+        self.broker = Broker(settings.name, settings.policy)
+        self.poison: dict[Place, str] = {}
+        """Messages that cannot be handled, and why; they are set aside when they are met."""
+        self._producer: Producer
+        self._consumer: Consumer
+        self._positions: dict[str, int] = {}
+        self._changes: dict[bytes, bytes | None] = {}
+        self._failed: list[tuple[Place | None, KafkaError, str]] = []
+        self._open = 0
+        """Messages of the transaction."""
+        self._careful = 0
+        """Messages that are taken one a transaction, with each consequence written alone."""
+        self._stopping = threading.Event()
+        self.started = False
+        """Whether it has been ready for messages."""
+
+    def stop(self) -> None:
+        """Finish the batch and return from `run`; may be called from a signal handler."""
+        self._stopping.set()
+
+    def run(self, *, create_topics: bool = False) -> None:
+        """Take messages until somebody calls `stop`."""
+        if create_topics:
+            for name in topics.create(self.connection, self.settings):
+                self.report.say(f"created the topic {name}")
+        topics.check(self.connection, self.settings)
+        largest = self.settings.max_message_bytes + topics.OVERHEAD
+        fetched = max(50 << 20, largest)
+        self._producer = self.connection.producer(
+            {"transactional.id": f"pathcast-{self.settings.name}", "message.max.bytes": largest}
+        )
+        self._consumer = self.connection.consumer(
+            {
+                "group.id": f"pathcast-{self.settings.name}",
+                "enable.partition.eof": True,
+                "fetch.max.bytes": fetched,
+                "receive.message.max.bytes": fetched + (1 << 20),
+            }
+        )
+        try:
+            try:
+                self._insist(self._producer.init_transactions, "take over its name")
+                self._restore()
+            except UndoneError as error:
+                raise TransportError(f"{self.settings.name}: {error}") from None
+            self.started = True
+            self.report.say(self._ready())
+            undone = 0
+            while not self._stopping.is_set():
+                try:
+                    self._step()
+                    undone = 0
+                except UndoneError as error:
+                    undone += 1
+                    self._undo(str(error), undone)
+        finally:
+            self._consumer.close()
+            self.report.tick(self.broker, 0, last=True)
+        self.report.say("stopped")
+
+    # -- one batch -----------------------------------------------------------------------------------------
+
+    def _step(self) -> None:
+        batch = self._gather()
+        if batch:
+            self._open = len(batch)
+            self._begin()
+            for each in batch:
+                try:
+                    outcome = self._handled(each)
+                except Exception as error:
+                    # Whatever it is, the tables may be half changed, and the message would come again.
+                    self.poison[each.place] = f"the broker failed on it: {type(error).__name__}: {error}"
+                    raise UndoneError(self.poison[each.place]) from error
+                self._emit(outcome, each.place)
+                self._positions[each.place.topic] = each.place.offset + 1
+            self._commit()
+            self._careful = max(0, self._careful - len(batch))
+            for each in batch:
+                self.poison.pop(each.place, None)
+            self.report.taken += len(batch)
+        self.report.tick(self.broker, self._behind)
+
+    def _gather(self) -> list[Arrival]:
+        """What has piled up, up to the size of a batch."""
+        found: list[Arrival] = []
+        size, wait = 0, POLL
+        most = 1 if self._careful else self.settings.batch
+        while len(found) < most and size < BATCH_BYTES:
+            message = self._consumer.poll(wait)
+            if message is None:
+                break
+            error = message.error()
+            if error is None:
+                each = arrival(message)
+                found.append(each)
+                size += len(each.value or b"")
+                wait = 0.0
+            elif error.code() == KafkaError._PARTITION_EOF:
+                break
+            elif not error.retriable() and error.code() not in (
+                KafkaError._TRANSPORT,
+                KafkaError._ALL_BROKERS_DOWN,
+            ):
+                topic = message.topic() or self.settings.inbox
+                raise TransportError(f"{topic} cannot be read: {error.str()}")
+        return found
+
+    def _handled(self, each: Arrival) -> Outcome:
+        value = each.value or b""
+        why = self.poison.get(each.place)
+        try:
+            sender = each.sender(self.settings)
+            if why is None and each.value is None:
+                why = "it has no value"
+        except ForgedError as error:
+            why = why or str(error)
+        if why is not None:
+            return self._refused(each.claimed(), why, value)
+        now = time.time() if each.append_time is None else each.append_time
+        return self.broker.handle_bytes(sender.kind, sender.name, value, now)
+
+    def _refused(self, sender: str, why: str, data: bytes) -> Outcome:
+        self.broker.counters.quarantined += 1
+        return Outcome(
+            quarantined=[Quarantined(sender, why, data)], notes=[f"{sender}: a message was set aside: {why}"]
+        )
+
+    # -- writing -------------------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        self._failed.clear()
+        self._changes.clear()
+        self._asked(self._producer.begin_transaction)
+
+    def _emit(self, outcome: Outcome, place: Place | None) -> None:
+        settings = self.settings
+        own = [Sender("broker", settings.name).header()]
+        for neighbour, message in outcome.messages:
+            if neighbour in settings.neighbours:
+                target = settings.neighbours[neighbour].sent_to
+                self._write(place, target, settings.name.encode(), encode(message), own)
+                self.report.sent += 1
+        for delivery in outcome.deliveries:
+            known = settings.clients.get(delivery.client)
+            target = settings.outbox if known is None else known.sent_to
+            for data in deliveries(delivery, settings.max_message_bytes):
+                self._write(place, target, delivery.client.encode(), data, [])
+        for refused in outcome.quarantined:
+            data, headers = quarantine(refused, place, settings.max_message_bytes)
+            self._write(place, settings.quarantine, None, data, headers)
+        for key, value in outcome.records:
+            self._changes.pop(key, None)
+            self._changes[key] = value
+        self.report.note(outcome.notes)
+
+    def _write(
+        self, place: Place | None, topic: str, key: bytes | None, value: bytes | None, headers: list[Header]
+    ) -> None:
+        written = partial(self._written, place)
+        while True:
+            try:
+                self._producer.produce(topic, value, key, headers=[*headers], on_delivery=written)
+            except BufferError:
+                # Its queue is full: let some of it go.
+                self._producer.poll(1.0)
+                continue
+            except KafkaException as error:
+                if code(error) == KafkaError.MSG_SIZE_TOO_LARGE and place is not None:
+                    self.poison[place] = f"what follows from it is too large for {topic}"
+                raise self._failure(error, f"write to {topic}") from None
+            if self._careful:
+                self._producer.flush(WAIT)
+            else:
+                self._producer.poll(0)
+            return
+
+    def _written(self, place: Place | None, error: KafkaError | None, message: Message) -> None:
+        if error is not None:
+            self._failed.append((place, error, message.topic() or ""))
+
+    def _commit(self) -> None:
+        for topic, offset in self._positions.items():
+            key, value = position_record(topic, offset)
+            self._changes[key] = value
+        for key, value in self._changes.items():
+            self._write(None, self.settings.state, key, value, [])
+        offsets = [TopicPartition(topic, 0, offset) for topic, offset in self._positions.items()]
+        group = self._consumer.consumer_group_metadata()
+        self._insist(partial(self._producer.send_offsets_to_transaction, offsets, group), "commit its place")
+        self._insist(self._producer.commit_transaction, "commit")
+
+    # -- what may go wrong ---------------------------------------------------------------------------------
+
+    def _asked(self, call: Callable[[], None]) -> None:
+        try:
+            call()
+        except KafkaException as error:
+            raise self._failure(error, "begin a transaction") from None
+
+    def _insist(self, call: Callable[[float], None], what: str) -> None:
+        """A call that may be made again until it is through; Kafka may be away for a while."""
+        while True:
+            try:
+                call(WAIT)
+                return
+            except KafkaException as error:
+                if not is_retriable(error) or self._stopping.is_set():
+                    raise self._failure(error, what) from None
+                self.report.say(f"waiting for Kafka to {what}: {reason(error)}")
+
+    def _failure(self, error: KafkaException, what: str) -> Exception:
+        """What an error means for the process: it is fenced, it ends, or the transaction is undone."""
+        if is_fenced(error):
+            return FencedError(
+                f"{self.settings.name}: another process runs under this name and has taken over, or this one "
+                f"was away for too long: {reason(error)}"
+            )
+        if is_fatal(error):
+            return TransportError(f"{self.settings.name}: could not {what}: {reason(error)}")
+        return UndoneError(f"could not {what}: {reason(error)}")
+
+    def _undo(self, why: str, times: int) -> None:
+        """Forget the open transaction and go back to what is committed."""
+        self.report.undone += 1
+        try:
+            self._insist(self._producer.abort_transaction, "undo a transaction")
+        except UndoneError as error:
+            raise TransportError(f"{self.settings.name}: {error}") from None
+        careful = self._careful
+        for place, failed, topic in self._failed:
+            why = f"{topic}: {failed.str()}"
+            if failed.code() == KafkaError.MSG_SIZE_TOO_LARGE and place is not None:
+                # Messages that were sent together are refused together: only one that was alone is to blame.
+                if self._careful:
+                    self.poison[place] = f"what follows from it is too large for {topic}"
+                else:
+                    careful = self._open
+        self._careful = careful
+        self.report.say(f"a transaction was undone: {why}")
+        if times > PATIENCE:
+            raise TransportError(f"{self.settings.name}: {times} transactions in a row were undone: {why}")
+        if not self.poison and not careful:
+            self._stopping.wait(min(0.1 * 2**times, 10.0))
+        try:
+            self._restore()
+        except UndoneError as error:
+            raise TransportError(f"{self.settings.name}: {error}") from None
+
+    # -- beginning from what is committed ------------------------------------------------------------------
+
+    def _restore(self) -> None:
+        settings = self.settings
+        kept = read_state(self.connection, settings.state, self._stopping.is_set)
+        if self._stopping.is_set():
+            return
+        try:
+            self._positions = {topic: self._start(topic, kept.positions) for topic in settings.sources}
+            if not kept.records:
+                self._must_be_new()
+        except KafkaException as error:
+            raise TransportError(f"{settings.name}: the inbox cannot be read: {reason(error)}") from None
+        counters = self.broker.counters
+        self.broker, outcome = restored(settings.name, kept.records, settings.policy)
+        self.broker.counters = counters
+        self._begin()
+        self._emit(outcome, None)
+        now = time.time()
+        for name in sorted(set(self.broker.links) - set(settings.neighbours)):
+            self._emit(self.broker.handle_link_down(name, now), None)
+        for name in sorted(set(settings.neighbours) - set(self.broker.links)):
+            self._emit(self.broker.handle_link_up(name, now), None)
+        self._commit()
+        self._consumer.assign([TopicPartition(topic, 0, offset) for topic, offset in self._positions.items()])
+
+    def _start(self, topic: str, kept: dict[str, int]) -> int:
+        """Where to go on reading a topic."""
+        low, high = self._consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=WAIT)
+        start = kept.get(topic, low)
+        if start > high:
+            raise StateError(
+                f"{topic} ends at {high} and was read up to {start}: it is another topic of that name"
+            )
+        if start < low:
+            gone = f"Kafka has thrown away the messages {start} to {low - 1} of {topic}, which were not read"
+            if self.settings.gap == "stop":
+                raise StateError(f"{gone}; gap = 'skip' goes on without them")
+            self.report.say(gone)
+            start = low
+        return start
+
+    def _must_be_new(self) -> None:
+        """A broker that has read its inbox has a state; without it documents would be lost."""
+        places = [TopicPartition(topic, 0) for topic in self.settings.sources]
+        for place in self._consumer.committed(places, timeout=WAIT):
+            if place.offset >= 0:
+                raise StateError(
+                    f"{self.settings.state} is empty, but {place.topic} was read up to {place.offset}: "
+                    "the state of this broker is gone"
+                )
+
+    @property
+    def _behind(self) -> int:
+        """Messages that are there and not taken yet; records that end transactions count."""
+        total = 0
+        for topic, offset in self._positions.items():
+            _, high = self._consumer.get_watermark_offsets(TopicPartition(topic, 0), cached=True)
+            total += max(0, high - offset)
+        return total
+
+    def _ready(self) -> str:
+        places = ", ".join(f"{topic} from {offset}" for topic, offset in self._positions.items())
+        return f"ready with {self.report.tables(self.broker)}; reads {places}"

@@ -1,0 +1,323 @@
+"""One broker, or a few: what it does with lies, repetitions, restarts and strangers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from pathcast.network import Broker, Filter, Policy, restored, snapshot
+from pathcast.network import message as m
+from pathcast.network.message import Advertised
+from pathcast.network.outcome import Outcome
+from pathcast.network.state import Record, StateError
+from pathcast.network.wire import encode
+
+A = Advertised(("/a/b", "/a/c"))
+
+
+def linked(name: str = "b1", other: str = "b2", policy: Policy | None = None) -> Broker:
+    """A broker whose neighbour has said hello and has nothing to say."""
+    broker = Broker(name, policy)
+    broker.handle_link_up(other, 0.0)
+    broker.handle_message(other, m.Hello((other,), 1), 0.0)
+    broker.handle_message(other, m.Reset(1), 0.0)
+    return broker
+
+
+def texts(outcome: Outcome) -> list[str]:
+    """What neighbours are told of filters, in short."""
+    signs = {m.Subscribe: "+", m.Unsubscribe: "-"}
+    return [
+        signs[type(message)] + message.filter.xpath
+        for _, message in outcome.messages
+        if isinstance(message, m.Subscribe | m.Unsubscribe)
+    ]
+
+
+def test_what_was_hidden_surfaces_before_what_hid_it_goes() -> None:
+    """Hostile 68: a covering subscription is removed while covered ones live."""
+    broker = linked(policy=Policy(advertisements=False))
+    assert texts(broker.handle_client("x", m.ClientSubscribe("1", Filter("/a/b")), 0.0)) == ["+/a/b"]
+    assert texts(broker.handle_client("x", m.ClientSubscribe("2", Filter("/a/b/c")), 0.0)) == []
+    assert texts(broker.handle_client("x", m.ClientSubscribe("3", Filter("//b")), 0.0)) == ["+//b", "-/a/b"]
+    assert texts(broker.handle_client("x", m.ClientUnsubscribe("1"), 0.0)) == []
+    assert texts(broker.handle_client("x", m.ClientUnsubscribe("3"), 0.0)) == ["+/a/b/c", "-//b"]
+
+
+def test_half_of_a_merger_leaves() -> None:
+    """Hostile 68: the rest is no longer merged, and nobody gets what only the merger selects."""
+    from pathcast.network import Merging
+
+    broker = linked(policy=Policy(merging=Merging(max_degree=0.5)))
+    advertised = Advertised(("/a/b/x", "/a/c/x", "/a/d/x"))
+    assert texts(broker.handle_message("b2", m.Advertise("b2/0", advertised), 0.0)) == []
+    assert texts(broker.handle_client("x", m.ClientSubscribe("1", Filter("/a/b/x")), 0.0)) == ["+/a/b/x"]
+    outcome = broker.handle_client("x", m.ClientSubscribe("2", Filter("/a/c/x")), 0.0)
+    assert texts(outcome) == ["+/a/*/x", "-/a/b/x"]
+    delivered = broker.handle_message("b2", m.Publish("b2/p/1", b"<a><d><x/></d></a>"), 0.0).deliveries
+    assert delivered == []
+    assert broker.counters.unmatched == 1
+    assert texts(broker.handle_client("x", m.ClientUnsubscribe("1"), 0.0)) == ["+/a/c/x", "-/a/*/x"]
+    assert texts(broker.handle_client("x", m.ClientUnsubscribe("2"), 0.0)) == ["-/a/c/x"]
+    assert len(broker.cover) == 0
+
+
+def test_subscriptions_follow_advertisements() -> None:
+    """Hostile 69: advertise after subscribe, unadvertise while there are subscriptions."""
+    broker = linked()
+    assert texts(broker.handle_client("x", m.ClientSubscribe("1", Filter("//b")), 0.0)) == []
+    assert texts(broker.handle_client("x", m.ClientSubscribe("2", Filter("//z")), 0.0)) == []
+    assert texts(broker.handle_message("b2", m.Advertise("b2/0", A), 0.0)) == ["+//b"]
+    assert texts(broker.handle_message("b2", m.Unadvertise("b2/0"), 0.0)) == ["-//b"]
+
+
+def test_an_advertisement_hides_behind_one_that_covers_it() -> None:
+    broker = linked()
+
+    def told(outcome: Outcome) -> list[str]:
+        return [
+            type(message).__name__
+            for _, message in outcome.messages
+            if isinstance(message, m.Advertise | m.Unadvertise)
+        ]
+
+    small, large = Advertised(("/a/b",)), Advertised(("/a(/*)+",))
+    assert told(broker.handle_client("p", m.ClientAdvertise("1", small), 0.0)) == ["Advertise"]
+    assert told(broker.handle_client("p", m.ClientAdvertise("2", small), 0.0)) == []
+    assert told(broker.handle_client("p", m.ClientAdvertise("3", large), 0.0)) == ["Advertise", "Unadvertise"]
+    assert told(broker.handle_client("p", m.ClientUnadvertise("3"), 0.0)) == ["Advertise", "Unadvertise"]
+    assert told(broker.handle_client("p", m.ClientLeave(), 0.0)) == ["Unadvertise"]
+
+
+LIES: list[tuple[m.BrokerMessage, str]] = [
+    (m.Unsubscribe(Filter("/never")), "has not subscribed"),
+    (m.Unadvertise("never"), "has not advertised"),
+    (m.Subscribe(Filter("/a[")), "expected a step"),
+    (m.Subscribe(Filter("/" + "/a" * 9000)), ""),
+    (m.Subscribe(Filter("//n:a")), "no namespace is bound"),
+    (m.Advertise("x", Advertised(("/a(",))), "expected"),
+    (m.Hello(("b3", "a"), 1), "way to the root is none"),
+    (m.Hello(("b2", "a", "b2"), 1), "way to the root is none"),
+    (m.Reset(99), "has not been"),
+    (m.Publish("b9/x/1", b"<a>"), "line 1"),
+    (m.Publish("b9/x/2", b'<!DOCTYPE a [<!ENTITY x "y">]><a/>'), "entity"),
+]
+
+
+@pytest.mark.parametrize(("lie", "reason"), LIES, ids=[type(lie).__name__ for lie, _ in LIES])
+def test_a_neighbour_that_lies_changes_nothing(lie: m.BrokerMessage, reason: str) -> None:
+    broker = linked()
+    broker.handle_client("x", m.ClientSubscribe("1", Filter("//b")), 0.0)
+    before = sorted(snapshot(broker))
+    outcome = broker.handle_message("b2", lie, 0.0)
+    assert reason in outcome.quarantined[0].reason
+    assert outcome.quarantined[0].sender == "broker b2"
+    assert not outcome.messages
+    assert not outcome.deliveries
+    assert sorted(snapshot(broker)) == before
+
+
+def test_garbled_bytes_and_strangers_are_set_aside() -> None:
+    """Hostile 77: and what they send never starts a line of a log."""
+    broker = linked()
+    for kind, sender, data in (
+        ("broker", "b2", b"\x00\x01garbage"),
+        ("broker", "b2", b'{"v":1,"kind":"no\\nsuch"}\n'),
+        ("broker", "nobody", encode(m.Subscribe(Filter("/a")))),
+        ("broker", "b2", encode(m.ClientSubscribe("1", Filter("/a")))),
+        ("client", "x", encode(m.Subscribe(Filter("/a")))),
+    ):
+        outcome = broker.handle_bytes(kind, sender, data, 0.0)
+        assert len(outcome.quarantined) == 1
+        assert outcome.quarantined[0].data == data
+        assert all(note.isprintable() for note in outcome.notes)
+    assert not broker.publications.entries
+
+
+def test_a_flood_is_cut_and_others_are_not() -> None:
+    """Hostile 72 and 76: also when the clock jumps back."""
+    broker = linked(policy=Policy(rate=10.0, burst=20))
+    for name in ("flood", "calm"):
+        broker.handle_client(name, m.ClientSubscribe("s", Filter("//b")), 0.0)
+    refused = 0
+    for number in range(1_000):
+        outcome = broker.handle_client("flood", m.ClientPublish(str(number), b"<a/>"), 5.0 - number / 1000)
+        refused += bool(outcome.quarantined)
+    assert 950 <= refused <= 990
+    outcome = broker.handle_client("calm", m.ClientPublish("1", b"<b/>"), 4.0)
+    assert [delivery.client for delivery in outcome.deliveries] == ["calm", "flood"]
+    assert broker.handle_client("flood", m.ClientPublish("again", b"<b/>"), 10.0).deliveries
+
+
+def test_too_many_filters_are_refused() -> None:
+    broker = linked(policy=Policy(max_filters=3, max_advertisements=2))
+    for number in range(5):
+        outcome = broker.handle_message("b2", m.Subscribe(Filter(f"/a{number}")), 0.0)
+        assert bool(outcome.quarantined) == (number >= 3)
+    broker.handle_message("b2", m.Unsubscribe(Filter("/a0")), 0.0)
+    assert not broker.handle_message("b2", m.Subscribe(Filter("/a9")), 0.0).quarantined
+    for number in range(4):
+        outcome = broker.handle_message("b2", m.Advertise(f"b2/{number}", A), 0.0)
+        assert bool(outcome.quarantined) == (number >= 2)
+
+
+def test_ids_of_documents() -> None:
+    """Hostile 74: the same id again, with the same bytes and with others; a replay from a neighbour."""
+    broker = linked()
+    broker.handle_client("x", m.ClientSubscribe("1", Filter("//b")), 0.0)
+    assert len(broker.handle_client("p", m.ClientPublish("1", b"<b/>"), 0.0).deliveries) == 1
+    again = broker.handle_client("p", m.ClientPublish("1", b"<b/>"), 0.0)
+    assert (again.deliveries, again.quarantined) == ([], [])
+    other = broker.handle_client("p", m.ClientPublish("1", b"<b x=''/>"), 0.0)
+    assert "used before" in other.quarantined[0].reason
+    assert len(broker.handle_message("b2", m.Publish("b2/p/1", b"<b/>"), 0.0).deliveries) == 1
+    assert broker.handle_message("b2", m.Publish("b2/p/1", b"<b/>"), 0.0).deliveries == []
+    assert broker.counters.duplicates == 3
+
+
+def test_a_document_that_breaks_its_promise_is_delivered_and_told() -> None:
+    """Hostile 47."""
+    broker = linked()
+    broker.handle_client("x", m.ClientSubscribe("1", Filter("//z")), 0.0)
+    broker.handle_client("p", m.ClientAdvertise("k", A), 0.0)
+    outcome = broker.handle_client("p", m.ClientPublish("1", b"<a><b/><z/></a>"), 0.0)
+    assert len(outcome.deliveries) == 1
+    assert broker.counters.violations == 1
+    assert "/a/z" in outcome.notes[0]
+    broker.handle_client("p", m.ClientPublish("2", b"<a><b/><c/></a>"), 0.0)
+    assert broker.counters.violations == 1
+
+
+def test_a_client_changes_a_subscription() -> None:
+    """Hostile 67: the id stays, the expression changes; refused ones change nothing."""
+    broker = linked(policy=Policy(advertisements=False))
+    broker.handle_client("x", m.ClientSubscribe("1", Filter("/a")), 0.0)
+    assert texts(broker.handle_client("x", m.ClientSubscribe("1", Filter("/b")), 0.0)) == ["+/b", "-/a"]
+    assert broker.handle_client("x", m.ClientSubscribe("1", Filter("/b[")), 0.0).quarantined
+    assert broker.clients["x"].filters == {"1": Filter("/b")}
+    assert broker.handle_client("x", m.ClientUnsubscribe("9"), 0.0).quarantined
+    broker.handle_client("x", m.ClientUnsubscribe("1"), 0.0)
+    assert broker.handle_client("x", m.ClientUnsubscribe("1"), 0.0).quarantined
+    assert not broker.clients
+
+
+def filled() -> Broker:
+    """A broker with a bit of everything."""
+    broker = linked()
+    broker.handle_message("b2", m.Advertise("b2/0", A), 0.0)
+    broker.handle_message("b2", m.Subscribe(Filter("/a/c")), 0.0)
+    broker.handle_client("x", m.ClientSubscribe("1", Filter("//b", False, (("n", "urn:n"),))), 0.0)
+    broker.handle_client("x", m.ClientSubscribe("2", Filter("/a[b][c]", True)), 0.0)
+    broker.handle_client("p", m.ClientAdvertise("k", A), 0.0)
+    broker.handle_client("p", m.ClientPublish("1", b"<a/>"), 0.0)
+    return broker
+
+
+def test_a_restored_broker_is_the_same() -> None:
+    broker = filled()
+    again, outcome = restored("b1", snapshot(broker))
+    assert outcome.messages == []
+    assert sorted(snapshot(again)) == sorted(snapshot(broker))
+    document = m.Publish("b2/p/7", b"<a><b/><c/></a>")
+    assert again.handle_message("b2", document, 1.0) == broker.handle_message("b2", document, 1.0)
+
+
+def test_damaged_state_is_an_error() -> None:
+    """Hostile 71: torn, corrupted, of another version or broker; never a broker that forgot something."""
+    records = snapshot(filled())
+    damaged = [
+        [Record(b'["broker"]', b'{"version":2,"name":"b1"}')],
+        [Record(b'["broker"]', b'{"version":1,"name":"b9"}')],
+        [Record(b"[", b"{}")],
+        [Record(b"[]", b"{}")],
+        [Record(b'["doc","x"]', b"[]")],
+        [Record(b'["unheard-of","x"]', b"{}")],
+        [Record(b'["link","b2"]', b"{}")],
+        [Record(b'["sub","b7","/a",false,[]]', b"{}")],
+        [Record(b'["client-sub","x","1"]', b'{"xpath":"/a["}')],
+        [Record(b'["client-adv","x","1"]', b'{"as":"b1/0","texts":["/zz"]}')],
+        [Record(b'["path"]', b'{"path":["b1","b0"]}')],
+    ]
+    for change in damaged:
+        with pytest.raises(StateError):
+            restored("b1", [*records, *change])
+    for key, value in records:
+        if value is not None and value != b"{}":
+            with pytest.raises(StateError):
+                restored("b1", [*records, (key, value[:-1])])
+
+
+def test_neighbours_are_told_when_a_restored_broker_wants_something_else() -> None:
+    broker = filled()
+    records = [record for record in snapshot(broker) if b'"client-sub","x","1"' not in record.key]
+    _, outcome = restored("b1", records)
+    # //b no longer hides the tree pattern.
+    assert texts(outcome) == ["+/a[b][c]", "-//b"]
+
+
+def test_paths_as_the_unit() -> None:
+    broker = linked(policy=Policy(unit="path", advertisements=False))
+    broker.handle_message("b2", m.Subscribe(Filter("//b")), 0.0)
+    outcome = broker.handle_client("p", m.ClientPublish("1", b"<a><b x='1'>text</b><b x='1'/><c/></a>"), 0.0)
+    assert outcome.messages == [("b2", m.Publish("b1/p/1", b'<a><b x="1"/></a>', 0))]
+    broker.handle_message("b2", m.Subscribe(Filter("/a[c = '']")), 0.0)
+    outcome = broker.handle_client("p", m.ClientPublish("2", b"<a><b/><c/></a>"), 0.0)
+    assert outcome.messages == [("b2", m.Publish("b1/p/2", b"<a><b/><c/></a>"))]
+    broker.handle_client("x", m.ClientSubscribe("1", Filter("//b")), 0.0)
+    broker.handle_client("x", m.ClientSubscribe("2", Filter("not(//c)")), 0.0)
+    found = [
+        delivery.ids
+        for number in (0, 1)
+        for delivery in broker.handle_message(
+            "b2", m.Publish("b2/p/1", b"<a><b/></a>", number), 0.0
+        ).deliveries
+    ]
+    assert found == [("1",)]
+
+
+FORBIDDEN = frozenset(
+    {"asyncio", "concurrent", "ctypes", "datetime", "fcntl", "http", "io", "logging", "multiprocessing", "os"}
+    | {"pathlib", "random", "secrets", "select", "selectors", "shutil", "signal", "socket", "socketserver"}
+    | {"sqlite3", "ssl", "subprocess", "sys", "tempfile", "threading", "time", "urllib", "uuid"}
+)
+
+PROGRAM = """
+import ast, sys
+from pathlib import Path
+import pathcast.network
+folder = Path(pathcast.network.__file__).parent
+pending, seen, bad = ["broker", "restore"], set(), []
+while pending:
+    name = pending.pop()
+    if name in seen:
+        continue
+    seen.add(name)
+    for node in ast.walk(ast.parse((folder / f"{name}.py").read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module] + [f"{node.module}.{alias.name}" for alias in node.names]
+        for each in names:
+            if each.split(".")[0] in FORBIDDEN:
+                bad.append(f"{name} imports {each}")
+            if each.startswith("pathcast.network."):
+                inner = each.split(".")[2]
+                if (folder / f"{inner}.py").exists():
+                    pending.append(inner)
+        called = node.func if isinstance(node, ast.Call) else None
+        if isinstance(called, ast.Name) and called.id in ("open", "print"):
+            bad.append(f"{name} calls {called.id}")
+print(len(seen), *bad, sep="\\n")
+"""
+
+
+def test_the_broker_does_no_input_or_output() -> None:
+    """It and everything of the network that it uses: no files, no sockets, no clock, no randomness."""
+    program = f"FORBIDDEN = {sorted(FORBIDDEN)!r}\n{PROGRAM}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    count, *bad = done.stdout.split("\n")[:-1]
+    assert not bad
+    assert int(count) >= 10

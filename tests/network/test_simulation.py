@@ -1,0 +1,184 @@
+"""Whole networks: random lives under faults, and that the checks would notice."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pathcast.network import Filter, Policy
+from pathcast.network import message as m
+from pathcast.network.message import Advertised
+from pathcast.network.publications import Publications
+from pathcast.network.routing import Router
+from pathcast.network.simulation import Checks, ViolationError, Wire, World, scenario
+from pathcast.network.simulation.scenario import satisfied
+from pathcast.network.simulation.simulate import simulate
+from pathcast.network.simulation.topology import TopologyError, read_topology, tree
+from pathcast.reference import Expression, parse
+
+SEEDS = int(os.environ.get("PATHCAST_SEEDS", "150"))
+EXAMPLES = Path(__file__).parents[2] / "examples" / "network"
+
+
+def test_random_lives() -> None:
+    """2,000 and more: ``python -m pathcast.network.simulation.scenario --seeds 2000``."""
+    total = 0
+    for seed in range(SEEDS):
+        counted, _ = scenario.run(seed)
+        total += counted.owed
+    assert total > SEEDS, "hardly anything was owed"
+
+
+def test_the_same_seed_is_the_same_run() -> None:
+    for seed in range(20):
+        assert scenario.run(seed)[1] == scenario.run(seed)[1]
+    assert scenario.run(1)[1] != scenario.run(2)[1]
+
+
+def test_the_oracle_agrees_with_the_reference() -> None:
+    """What flooding would find is asked of one expression at a time; the reference says the same."""
+    for number in range(len(scenario.SCHEMAS)):
+        material = scenario.material(number)
+        for body in material.documents[::5]:
+            document = parse(body)
+            for filter in material.filters:
+                assert satisfied(filter, body) == Expression(filter.xpath).matches(document), filter.xpath
+
+
+def old_before_new(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Filters are taken back before others are told."""
+    return lambda self: sorted(original(self), key=lambda told: isinstance(told[1], m.Subscribe))
+
+
+def nothing_surfaces(original: Callable[..., Any]) -> Callable[..., Any]:
+    """What a filter hid stays hidden when it goes."""
+
+    def remove(self: Publications, side: Any, handle: int) -> None:
+        before = set(side.touched)
+        original(self, side, handle)
+        side.touched = before | {handle}
+
+    return remove
+
+
+def mergers_reach_clients(original: Callable[..., Any]) -> Callable[..., Any]:
+    """A client gets everything that reaches its broker."""
+
+    def deliver(self: Router, out: Any, document: str, body: bytes, entries: list[Any]) -> None:
+        original(self, out, document, body, list(self.broker.publications.entries.values()))
+
+    return deliver
+
+
+MISTAKES: list[tuple[type[Any], str, Callable[..., Any]]] = [
+    (Publications, "settled", old_before_new),
+    (Publications, "remove", nothing_surfaces),
+    (Router, "_deliver", mergers_reach_clients),
+]
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "mistake"), MISTAKES, ids=lambda each: getattr(each, "__name__", each)
+)
+def test_mistakes_are_noticed(
+    owner: type[Any], name: str, mistake: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(owner, name, mistake(getattr(owner, name)))
+    with pytest.raises(ViolationError):
+        _run(400)
+
+
+def _run(seeds: int) -> None:
+    for seed in range(seeds):
+        scenario.run(seed, faults=False)
+
+
+def test_a_partition_heals() -> None:
+    """Hostile 70: a cycle, a partition, and a message that comes both ways."""
+    world = World(3, policy=Policy())
+    checks = Checks(world, satisfied)
+    names = ["a", "b", "c", "d"]
+    for name in names:
+        world.add_broker(name)
+    for one, other in (("a", "b"), ("b", "c"), ("c", "d"), ("a", "d"), ("a", "c")):
+        world.connect(one, other, Wire(loss=0.3, duplication=0.3))
+    checks.rest()
+    checks.advertise("a", "p", "k", Advertised(("/x/y",)))
+    for name in names:
+        checks.subscribe(name, "s", "1", Filter("//y"))
+    checks.rest()
+    checks.publish("a", "p", "1", b"<x><y/></x>", "k")
+    checks.rest()
+    assert checks.counted.delivered == 4
+    for other in ("b", "d", "c"):
+        checks.disturb()
+        world.disconnect("a", other)
+    checks.rest()
+    checks.publish("a", "p", "2", b"<x><y/></x>", "k")
+    checks.rest()
+    assert checks.counted.delivered == 5, "nobody is reached but the publisher's own broker"
+    world.connect("a", "c")
+    checks.rest()
+    checks.publish("a", "p", "3", b"<x><y/></x>", "k")
+    checks.rest()
+    assert checks.counted.delivered == 9
+    checks.everybody_leaves()
+
+
+def test_a_thousand_subscriptions_of_one_expression_are_one_message() -> None:
+    topology = tree(3)
+    world = World(1)
+    checks = Checks(world, satisfied)
+    for name in topology.brokers:
+        world.add_broker(name)
+    for one, other in topology.links:
+        world.connect(one, other)
+    checks.rest()
+    checks.advertise("b2", "p", "k", Advertised(("/x/y",)))
+    checks.rest()
+    for number in range(1_000):
+        checks.subscribe("b3", f"c{number}", "1", Filter("//y"))
+    checks.rest()
+    assert world.carried()["Subscribe"] == 2
+    for number in range(1_000):
+        checks.unsubscribe("b3", f"c{number}", "1")
+    checks.rest()
+    assert world.carried()["Unsubscribe"] == 2
+
+
+@pytest.mark.parametrize("name", ["tree", "stormy"])
+def test_examples(name: str) -> None:
+    report = simulate(read_topology(EXAMPLES / f"{name}.toml"))
+    assert report.counted.delivered == report.counted.owed > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "either tree"),
+        ("tree = 3", "no table"),
+        ("tree = {}", "at least one broker"),
+        ("tree = { brokers = 100000 }", "more than"),
+        ("tree = { brokers = 2, kids = 3 }", "'kids'"),
+        ("tree = { brokers = 2 }\n[[broker]]\nname='x'", "either tree"),
+        ("[[broker]]\nname = 'a'\n[[broker]]\nname = 'a'", "each its own"),
+        ("[[broker]]\nname = 'a'\nlinks = ['b']", "cannot be"),
+        ("[[broker]]\nname = 'a'\nlinks = ['a']", "cannot be"),
+        ("tree = { brokers = 2 }\n[policy]\ncover = true", "'cover'"),
+        ("tree = { brokers = 2 }\n[policy]\nmerging = { max_degree = 2 }", "max_degree"),
+        ("tree = { brokers = 2 }\n[wire]\nloss = 1", "loss"),
+        ("tree = { brokers = 2 }\n[wire]\ncrashes = 7", "crashes"),
+        ("tree = { brokers = 2 }\n[[publisher]]\nbroker = 'b1'", "dtd"),
+        ("tree = { brokers = 2 }\n[[subscriber]]\nbroker = 'b9'", "b9"),
+        ("tree = ", "Invalid value"),
+    ],
+)
+def test_topologies_that_are_refused(text: str, reason: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.toml"
+    path.write_text(text)
+    with pytest.raises((TopologyError, ValueError), match=reason):
+        read_topology(path)
