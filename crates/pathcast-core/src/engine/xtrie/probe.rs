@@ -10,7 +10,7 @@
 //! A dummy has no substring. Where it holds is asked in both variants.
 
 use super::levels::Levels;
-use super::lineage::Lineage;
+use super::lineage::{Lineage, Tested};
 use super::local::passes;
 use super::run::Run;
 use super::table::NONE;
@@ -22,15 +22,9 @@ impl XTrie {
     pub(super) fn probe(&self, run: &mut Run, at: u32, level: u32) {
         let lineage = self.table.lineages.get(at);
         let eager = self.options.variant == Variant::Eager;
-        let known = lineage.parent == NONE || !self.is_worked_out(lineage.parent);
-        let holds = if known {
-            let above = lineage.parent == NONE && lineage.gap.fits(level)
-                || lineage.parent != NONE && run.held.has_above(lineage.parent, level, lineage.gap);
-            above && (lineage.tests == NONE || self.starts_pass(run, lineage.tests, level))
-        } else {
-            self.holds(run, at, level)
-        };
-        if !holds {
+        if !self.hangs(run, lineage, level)
+            || lineage.tests != NONE && !self.starts_pass(run, lineage.tests, level)
+        {
             return;
         }
         if eager && lineage.below > 0 {
@@ -45,9 +39,15 @@ impl XTrie {
                 lineage.paths.iter().for_each(|&path| run.found.add(PathId(path)));
             }
         }
-        for &path in &lineage.waiting {
-            if !run.found.contains(PathId(path)) {
-                run.wait(level, path, true);
+        for &Tested { path, starts, ends } in &lineage.tested {
+            let path = PathId(path);
+            if run.found.contains(path) || starts != NONE && !self.starts_pass(run, starts, level) {
+                continue;
+            }
+            if ends == NONE {
+                run.found.add(path);
+            } else {
+                run.wait_path(level, path, ends);
             }
         }
         if !lineage.plain.is_empty() {
@@ -96,20 +96,26 @@ impl XTrie {
             return run.held.has(at, level);
         }
         let lineage = self.table.lineages.get(at);
-        let holds = if lineage.parent == NONE {
-            lineage.gap.fits(level)
-        } else if !self.is_worked_out(lineage.parent) {
-            run.held.has_above(lineage.parent, level, lineage.gap)
-        } else if run.held.has_above(lineage.parent, level, lineage.gap) {
-            true
-        } else {
-            let mut open = self.candidates(run, lineage, level);
-            open.drop(&run.asked.above(lineage.parent, level, lineage.gap));
-            open.iter().any(|each| self.holds(run, lineage.parent, each))
-        };
-        let holds = holds && (lineage.tests == NONE || self.starts_pass(run, lineage.tests, level));
+        let holds = self.hangs(run, lineage, level)
+            && (lineage.tests == NONE || self.starts_pass(run, lineage.tests, level));
         run.answer(at, level, holds);
         holds
+    }
+
+    /// Whether the lineage above one holds at a level that fits.
+    fn hangs(&self, run: &mut Run, lineage: &Lineage, level: u32) -> bool {
+        if lineage.parent == NONE {
+            return lineage.gap.fits(level);
+        }
+        if run.held.has_above(lineage.parent, level, lineage.gap) {
+            return true;
+        }
+        if !self.is_worked_out(lineage.parent) {
+            return false;
+        }
+        let mut open = self.candidates(run, lineage, level);
+        open.drop(&run.asked.above(lineage.parent, level, lineage.gap));
+        open.iter().any(|each| self.holds(run, lineage.parent, each))
     }
 
     /// How many lineages are above one.
@@ -127,10 +133,9 @@ impl XTrie {
     }
 
     /// The innermost element ends: a single path that waited for it.
-    pub(super) fn end_path(&self, run: &mut Run, path: PathId) {
-        let Some(row) = self.table.path(path) else { return };
+    pub(super) fn end_path(&self, run: &mut Run, path: PathId, ends: u32) {
         let element = run.open.element(run.level());
-        if self.table.ends(row.ends).iter().all(|test| passes(test, &element, Some(run.open.ending()))) {
+        if self.table.ends(ends).iter().all(|test| passes(test, &element, run.open.ending())) {
             run.found.add(path);
         }
     }

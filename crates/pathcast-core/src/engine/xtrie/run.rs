@@ -38,7 +38,7 @@ pub struct Run {
     late: Vec<u32>,
     /// By level: rows whose branches are found and whose tests wait for the end tag.
     pub(super) waiting: Vec<Vec<u32>>,
-    pub(super) waiting_paths: Vec<Vec<u32>>,
+    pub(super) waiting_paths: Vec<Vec<(PathId, u32)>>,
     /// Rows that were just completed, at their levels.
     pub(super) agenda: Vec<(u32, u32)>,
     pub(super) found: Found,
@@ -61,21 +61,19 @@ impl Run {
         self.marks.len() as u32
     }
 
-    /// Rows that wait for the end tag at a level.
-    pub(super) fn wait(&mut self, level: u32, row: u32, single: bool) {
-        let lists = if single { &mut self.waiting_paths } else { &mut self.waiting };
-        if lists.len() <= level as usize {
-            lists.resize(level as usize + 1, Vec::new());
-        }
-        lists[level as usize].push(row);
+    /// A row waits for the end tag at a level.
+    pub(super) fn wait(&mut self, level: u32, row: u32) {
+        put(&mut self.waiting, level, row);
+    }
+
+    /// A path waits for the end tag at a level, with its tests.
+    pub(super) fn wait_path(&mut self, level: u32, path: PathId, ends: u32) {
+        put(&mut self.waiting_paths, level, (path, ends));
     }
 
     /// Remembers whether a lineage holds at a level, while the element there is open.
     pub(super) fn answer(&mut self, lineage: u32, level: u32, holds: bool) {
-        if self.answers.len() <= level as usize {
-            self.answers.resize(level as usize + 1, Vec::new());
-        }
-        self.answers[level as usize].push(lineage);
+        put(&mut self.answers, level, lineage);
         self.asked.insert(lineage, level);
         if holds {
             self.held.insert(lineage, level);
@@ -105,6 +103,14 @@ impl Run {
             + (self.tried.capacity() + self.found_in.capacity()) * size_of::<u64>()
             + self.states.memory_bytes()
     }
+}
+
+/// Adds to the list of a level.
+fn put<T: Clone>(lists: &mut Vec<Vec<T>>, level: u32, item: T) {
+    if lists.len() <= level as usize {
+        lists.resize(level as usize + 1, Vec::new());
+    }
+    lists[level as usize].push(item);
 }
 
 impl XTrie {
@@ -215,8 +221,8 @@ impl XTrie {
     pub(super) fn end_element(&self, run: &mut Run) {
         self.end_text(run);
         let level = run.level();
-        while let Some(row) = run.waiting_paths.get_mut(level as usize).and_then(Vec::pop) {
-            self.end_path(run, PathId(row));
+        while let Some((path, ends)) = run.waiting_paths.get_mut(level as usize).and_then(Vec::pop) {
+            self.end_path(run, path, ends);
         }
         // Branches before what they are branches of: a row that asks for none of them must know. Completing a row may
         // let another one at this level wait, whose turn it is then.
@@ -278,10 +284,11 @@ impl XTrie {
         for lineage in run.noted.drain(marks.noted..) {
             run.held.remove(lineage, level);
         }
-        for lists in [&mut run.waiting, &mut run.waiting_paths] {
-            if let Some(list) = lists.get_mut(level as usize) {
-                list.clear();
-            }
+        if let Some(list) = run.waiting.get_mut(level as usize) {
+            list.clear();
+        }
+        if let Some(list) = run.waiting_paths.get_mut(level as usize) {
+            list.clear();
         }
         run.states.end(level);
         run.forget_answers(level);
