@@ -160,6 +160,8 @@ class Relational:
         documents, texts = session.pairs(steps.MATCHES)
         names = {text: json.loads(text) for text in set(texts)}
         yield from zip(documents, map(names.__getitem__, texts), strict=True)
+        if not session.rows("select 1 from {Subscriber} where not is_exact limit 1"):
+            return
         session.make("Candidate", steps.CANDIDATES)
         documents, texts = session.pairs("select document, subscription from {Candidate}")
         if documents:

@@ -97,6 +97,8 @@ class SparkRelational(Relational):
             compiled = self._compiled(subscriptions)
         else:
             compiled = self._compiled_here(self.compile(subscriptions))
+        if "Subscription" not in compiled:
+            return
         snapshot = self._store.snapshot(self.settings)
         change, level, written = snapshot.next, 0, list(compiled)
         for table, rows in compiled.items():
