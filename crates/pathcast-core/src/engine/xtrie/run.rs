@@ -27,7 +27,7 @@ pub struct Run {
     /// By level: the lineages asked about.
     answers: Vec<Vec<u32>>,
     /// Nodes and lineages that were noted, level by level.
-    specials: Vec<NodeId>,
+    met_nodes: Vec<NodeId>,
     pub(super) noted: Vec<u32>,
     marks: Vec<Marks>,
     pub(super) states: States,
@@ -50,7 +50,7 @@ pub struct Run {
 
 #[derive(Clone, Copy, Debug)]
 struct Marks {
-    specials: usize,
+    met: usize,
     noted: usize,
 }
 
@@ -91,7 +91,7 @@ impl Run {
     }
 
     fn mark(&mut self) {
-        self.marks.push(Marks { specials: self.specials.len(), noted: self.noted.len() });
+        self.marks.push(Marks { met: self.met_nodes.len(), noted: self.noted.len() });
     }
 
     /// Heap bytes held.
@@ -170,9 +170,8 @@ impl XTrie {
     fn meet_special(&self, run: &mut Run, special: Special) {
         let Some(node) = self.trie.special(special) else { return };
         // Without namespaces two attributes may have one name.
-        let known = run.marks.last().is_some_and(|marks| run.specials[marks.specials..].contains(&node));
+        let known = run.marks.last().is_some_and(|marks| run.met_nodes[marks.met..].contains(&node));
         if !known {
-            run.specials.push(node);
             self.meet(run, node);
         }
     }
@@ -186,6 +185,7 @@ impl XTrie {
         }
         let level = run.level();
         run.met.insert(node, level);
+        run.met_nodes.push(node);
         let eager = self.options.variant == Variant::Eager;
         for link in &substring.lineages {
             if link.late {
@@ -249,7 +249,6 @@ impl XTrie {
         }
         let Some(node) = self.trie.special(Special::Text) else { return };
         run.mark();
-        run.specials.push(node);
         self.meet(run, node);
         let level = run.level();
         let text = std::mem::take(&mut run.text);
@@ -264,21 +263,14 @@ impl XTrie {
     /// Leaves the innermost element without a look at what waits.
     fn forget(&self, run: &mut Run) {
         self.forget_level(run);
-        if let Some(node) = run.nodes.pop() {
-            let level = run.level() + 1;
-            let mut at = node;
-            while at != ROOT {
-                run.met.remove(at, level);
-                at = self.trie.nodes[at as usize].max_suffix;
-            }
-        }
+        run.nodes.pop();
         run.open.end();
     }
 
     fn forget_level(&self, run: &mut Run) {
         let level = run.level();
         let Some(marks) = run.marks.pop() else { return };
-        for node in run.specials.drain(marks.specials..) {
+        for node in run.met_nodes.drain(marks.met..) {
             run.met.remove(node, level);
         }
         for lineage in run.noted.drain(marks.noted..) {
