@@ -55,7 +55,8 @@ test-python: java setup jars ## Pass the tests of the Python package and of the 
 	@$(bin)/python -m pytest --quiet -n $(JOBS)
 
 faults: java setup jars ## Kill drivers, workers and brokers in the middle of their work (ten minutes)
-	@PATHCAST_FAULTS=1 $(bin)/python -m pytest --quiet tests/spark/test_faults.py
+	@PATHCAST_FAULTS=1 $(bin)/python -m pytest --quiet tests/spark/test_faults.py tests/network/test_kafka_crashes.py \
+	    tests/network/test_kafka_broker.py
 
 lint: setup ## Check format, lints, types and stubs
 	@cargo fmt --all --check
@@ -65,7 +66,7 @@ lint: setup ## Check format, lints, types and stubs
 	@$(bin)/mypy --no-error-summary
 	@$(bin)/python -m mypy.stubtest --concise pathcast._core
 
-bench: java setup ## Run the benchmarks side by side
+bench: java setup jars ## Run the benchmarks side by side
 	@$(bin)/python -m pathcast.bench
 
 format: setup ## Format all sources

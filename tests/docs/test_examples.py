@@ -20,10 +20,13 @@ import pathcast
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 OPTIONAL = {
+    "confluent_kafka",
     "pyarrow",
     "lxml",
     "pyspark",
     "matplotlib",
+    "duckdb",
+    "psycopg",
 }  # a module in the room of an optional dependency may be missing it
 MODULES = ["pathcast", *(found.name for found in pkgutil.walk_packages(pathcast.__path__, "pathcast."))]
 

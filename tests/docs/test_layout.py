@@ -75,6 +75,19 @@ def test_locks_name_no_index() -> None:
     )
 
 
+def test_only_transports_open_a_socket() -> None:
+    """In the network, that is; Spark's sink writes to topics too."""
+    package = ROOT / "python/pathcast"
+    for source in package.rglob("*.py"):
+        name = source.relative_to(package).as_posix()
+        if name.startswith(("network/transports/kafka/", "spark/sinks.py")):
+            continue
+        names = "confluent_kafka|socket|ssl|http" if name.startswith("network/") else "confluent_kafka"
+        text = source.read_text(encoding="utf-8")
+        found = re.search(rf"^\s*(import|from) ({names})\b", text, re.M)
+        assert found is None, f"{name}: {found and found[0].strip()}"
+
+
 def test_files_stay_short() -> None:
     long = {
         str(source.relative_to(ROOT)): lines

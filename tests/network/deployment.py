@@ -35,13 +35,8 @@ class Node:
         self.program: Program | None = None
 
     def start(self) -> Program:
-        """Start it, and do not wait."""
+        """Start it, and do not wait; a process that runs already goes on."""
         self.starts += 1
-        self.program = self.another()
-        return self.program
-
-    def another(self) -> Program:
-        """One more process with the same settings."""
         command = [
             sys.executable,
             "-m",
@@ -51,7 +46,20 @@ class Node:
             str(self.config),
             "--create-topics",
         ]
-        return Program(command, self.log)
+        self.program = Program(command, self.log)
+        return self.program
+
+    def start_crashing(self, point: str, number: int) -> None:
+        """Start one that kills itself at a point of a transaction."""
+        command = [sys.executable, "-m", "tests.network.crashing", point, str(number), str(self.config)]
+        self.program = Program(command, self.log)
+
+    def crashed(self) -> None:
+        """Wait until it has killed itself."""
+        assert self.program is not None
+        assert self.program.process.wait(WAIT) == -signal.SIGKILL, self.program.last_lines()
+        self.program.kill()
+        self.starts = self.said(": ready with")
 
     def ready(self) -> None:
         """Wait until it takes messages."""
@@ -173,8 +181,8 @@ class Deployment:
         assert producer.flush(WAIT) == 0
         assert not failed
 
-    def committed(self, topic: str) -> list[Message]:
-        """All committed records of a topic."""
+    def committed(self, topic: str, isolation: str = "read_committed") -> list[Message]:
+        """All committed records of a topic, or all with the other isolation."""
         consumer = Consumer(
             {
                 "bootstrap.servers": self.kafka.bootstrap,
@@ -182,7 +190,7 @@ class Deployment:
                 "auto.offset.reset": "earliest",
                 "enable.auto.commit": False,
                 "enable.partition.eof": True,
-                "isolation.level": "read_committed",
+                "isolation.level": isolation,
             }
         )
         consumer.subscribe([topic])

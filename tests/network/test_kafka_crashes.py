@@ -20,6 +20,7 @@ pytest.importorskip("lxml")
 from pathcast import reference
 from pathcast.generate import documents, subscriptions
 from pathcast.schema import Schema
+from tests.network.crashing import POINTS
 from tests.network.deployment import WAIT, Deployment, Subscriber, settle
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ Owed = Counter[tuple[str, str, str]]
 class Load:
     """A publisher at one end, subscribers everywhere, and what they are owed by the reference matcher."""
 
-    def __init__(self, deployment: Deployment, seed: int) -> None:
+    def __init__(self, deployment: Deployment, seed: int, brokers: Iterable[str] = BROKERS) -> None:
         print("seed", seed)
         self.schema = Schema.from_dtd(ROOT / "examples/news/wire.dtd")
         self.seed = seed
@@ -43,7 +44,7 @@ class Load:
         self.publisher.advertise("news", self.schema)
         self.publisher.advertise("probes", ["/probe"])
         self.publisher.flush()
-        self.subscribers = [Subscriber(deployment.client(name, f"reader-{name}")) for name in BROKERS]
+        self.subscribers = [Subscriber(deployment.client(name, f"reader-{name}")) for name in brokers]
         self.filters: dict[str, dict[str, str]] = {each.name: {} for each in self.subscribers}
         self.owed: Owed = Counter()
         self.published = 0
@@ -69,15 +70,18 @@ class Load:
         settle(self.publisher, "athens", self.subscribers, mark)
 
     def publish(self, number: int) -> None:
-        """Publish documents; what they are owed is what the reference says."""
+        """Publish documents at once; what they are owed is what the reference says."""
+        bodies: list[tuple[str, bytes]] = []
         for body in documents(self.schema, number, seed=self.seed + self.published, max_levels=6):
             id = str(self.published)
             self.published += 1
-            self.publisher.publish(id, body)
+            bodies.append((id, body))
             for client, filters in self.filters.items():
                 for sid, xpath in filters.items():
                     if reference.matches(xpath, body):
                         self.owed[client, f"athens/wire/{id}", sid] += 1
+        for id, body in bodies:
+            self.publisher.publish(id, body)
         self.publisher.flush()
 
     def check(self) -> None:
@@ -130,6 +134,26 @@ def test_a_broker_is_killed_under_load(kafka: KafkaServer, tmp_path: Path) -> No
         load.check()
         berlin.ready()
         assert [made.quarantined(name) for name in BROKERS] == [[], [], []]
+
+
+def test_a_broker_is_killed_at_every_point_of_a_transaction(kafka: KafkaServer, tmp_path: Path) -> None:
+    with Deployment(kafka, tmp_path) as made:
+        node = made.add("athens", ["nobody"], batch=5)
+        made.start()
+        load = Load(made, seed=3, brokers=["athens"])
+        load.subscribe("early", 12)
+        load.settle("ready")
+        assert node.terminate() == 0
+        load.publish(60)
+        for point, number in [*((point, 3) for point in POINTS), ("offsets", 1)]:
+            node.start_crashing(point, number)
+            node.crashed()
+        node.start()
+        load.settle("end")
+        load.check()
+        written = made.committed(made.topic("athens", "outbox"), isolation="read_uncommitted")
+        committed = made.committed(made.topic("athens", "outbox"))
+        assert len(written) > len(committed), "no crash left anything behind: the points were not hit"
 
 
 def test_a_second_process_takes_over_and_a_request_to_stop_is_kept(

@@ -7,7 +7,7 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timezone
 from math import isnan
 from pathlib import Path
@@ -26,6 +26,7 @@ from pathcast.bench import (
     network,
     network_report,
     pruning,
+    relational,
     spark,
     xtrie,
 )
@@ -45,6 +46,14 @@ EXPERIMENTS: dict[str, Callable[[Workload], Iterator[Row]]] = {
     "xtrie": xtrie.sweeps,
     "spark": spark.pipeline,
     "spark-peers": spark.peers,
+    "relational": relational.subscriptions,
+    "relational-documents": relational.sizes,
+    "relational-batches": relational.batches,
+    "relational-spark": relational.million,
+}
+PLOTS: dict[str, Callable[[Sequence[dict[str, Any]], Path], None]] = {
+    "relational": relational.plot_subscriptions,
+    "relational-documents": relational.plot_sizes,
 }
 
 REPORTS: dict[str, Callable[[list[Row], dict[str, Any], Path], Path]] = {
@@ -105,6 +114,8 @@ def main(
         if name in REPORTS:
             report = REPORTS[name](rows, machine(), path.with_suffix(".html"))
             console.print(f"drawn in {report}")
+        if name in PLOTS:
+            PLOTS[name](kept, output / f"{name}.svg")
 
 
 def _known(row: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,9 @@
 """A network of brokers that route documents by content, each knowing only its neighbours.
 
-`covers`, `overlaps`, `merge` and `advertisements` answer questions about expressions. `Broker` is a broker
-without input and output; `pathcast.network.simulation` runs many of them in one process.
+`covers`, `overlaps`, `merge` and `advertisements` answer questions about expressions. `Network` is some
+brokers in this process, to try things out. `Broker` is a broker without input and output;
+`pathcast.network.simulation` runs many of them under one seed, `pathcast.network.transports.kafka` runs them
+as processes on Apache Kafka.
 
 >>> covers("/a//b", "/a/c/b"), overlaps("/a(/b/c)+/d", "//c/b")
 (True, True)
@@ -15,12 +17,14 @@ from pathcast.network.message import Advertised, Filter
 from pathcast.network.outcome import Outcome
 from pathcast.network.policy import Merging, Policy
 from pathcast.network.restore import restored, snapshot
+from pathcast.network.transports.memory import Network
 
 __all__ = [
     "Advertised",
     "Broker",
     "Filter",
     "Merging",
+    "Network",
     "Outcome",
     "Policy",
     "advertisements",

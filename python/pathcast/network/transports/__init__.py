@@ -2,8 +2,8 @@
 
 `Network` is the one for trying things out: brokers in this process, nothing to install, nothing durable.
 `pathcast.network.transports.kafka` makes brokers processes that lose nothing when they crash; it needs
-``pip install 'pathcast[kafka]'`` and is the only place of the package that talks to another machine. Clients
-are used alike on both.
+``pip install 'pathcast[kafka]'`` and is the only place of `pathcast.network` that opens a socket. Clients are
+used alike on both.
 """
 
 from pathcast.network.transports.client import Client

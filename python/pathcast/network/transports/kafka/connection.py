@@ -14,6 +14,9 @@ from pathcast.network.transports.settings import Kafka
 
 REACH = 15.0
 """Seconds in which Kafka must answer when a process starts."""
+BATCH = 128 << 10
+"""Bytes that are written at once. The limit of a topic is one on batches: small messages that are sent
+together must not be refused together."""
 
 _SILENT = logging.getLogger("pathcast.kafka")
 _SILENT.addHandler(logging.NullHandler())
@@ -22,6 +25,14 @@ _SILENT.propagate = False
 Made = TypeVar("Made")
 
 _FENCED = (KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH)
+
+_LASTING = (
+    KafkaError._AUTO_OFFSET_RESET,
+    KafkaError.OFFSET_OUT_OF_RANGE,
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    KafkaError.GROUP_AUTHORIZATION_FAILED,
+    KafkaError.UNSUPPORTED_VERSION,
+)
 
 
 class TransportError(PathcastError):
@@ -47,7 +58,7 @@ class Connection:
 
     def producer(self, settings: Mapping[str, Any]) -> Producer:
         """A client that writes."""
-        return self._made(Producer, {**self.kafka.producer, **settings})
+        return self._made(Producer, {"batch.size": BATCH, **self.kafka.producer, **settings})
 
     def consumer(self, settings: Mapping[str, Any]) -> Consumer:
         """A client that reads what is committed, from where it is told."""
@@ -65,6 +76,9 @@ class Connection:
                 {
                     # A server that was gone for a while is found again soon.
                     "reconnect.backoff.max.ms": 2_000,
+                    # Otherwise, after the whole of Kafka was away, librdkafka 2.16 may wait for ever for a
+                    # coordinator that it has replaced.
+                    "metadata.recovery.strategy": "none",
                     "client.id": f"pathcast-{self.name}",
                     **self.kafka.both,
                     **settings,
@@ -120,3 +134,8 @@ def is_retriable(error: KafkaException) -> bool:
     """Whether the same call may be made again."""
     inner = error.args[0] if error.args else None
     return isinstance(inner, KafkaError) and inner.retriable()
+
+
+def is_lasting(error: KafkaError) -> bool:
+    """Whether a reader will meet an error again and again; others pass, and librdkafka tries by itself."""
+    return error.fatal() or error.code() in _LASTING
