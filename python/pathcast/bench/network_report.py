@@ -29,7 +29,7 @@ SHOWN: Mapping[str, tuple[str, tuple[str, ...], bool]] = {
         True,
     ),
     "network-routing": ("Microseconds a publication", ("no covering µs", "covering µs"), True),
-    "network-traffic": ("Messages, in % of no-adv-no-cov", ("% of first", "paper %"), False),
+    "network-traffic": ("Messages, in % of no-adv-no-cov", ("paper %", "% of first"), False),
     "network-growth": (
         "Expressions in tables",
         ("table at the publisher", "largest table", "all tables"),

@@ -409,3 +409,47 @@ impl Descent<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names::NameId;
+
+    fn path(names: &[u32], tail: Tail) -> LinearPath {
+        let steps =
+            names.iter().map(|&id| LinearStep { min: 1, exact: true, name: NameTest::Name(NameId(id)) });
+        LinearPath { steps: steps.collect(), tail }
+    }
+
+    #[test]
+    fn what_was_stored_is_taken_out_again() {
+        let mut trie = Trie::default();
+        let stored = [
+            (path(&[1, 2], Tail::End), Role::Both, vec![]),
+            (path(&[1, 2, 3], Tail::Wild(2)), Role::Needed, vec![7]),
+            (path(&[1, 2, 3], Tail::End), Role::Had, vec![7, 9]),
+            (path(&[4], Tail::End), Role::Needed, vec![]),
+        ];
+        for (handle, (path, role, values)) in stored.iter().enumerate() {
+            trie.insert(path, handle as Handle, *role, values);
+        }
+        let mut found = Vec::new();
+        let general = path(&[1, 2], Tail::End);
+        trie.covered(&general, None, &Names::default(), &mut |handle| {
+            found.push(handle);
+            false
+        });
+        assert_eq!(found, [0, 2]);
+        found.clear();
+        trie.covered(&general, Some(9), &Names::default(), &mut |handle| {
+            found.push(handle);
+            false
+        });
+        assert_eq!(found, [2]);
+        for (handle, (path, role, values)) in stored.iter().enumerate() {
+            assert!(!trie.is_empty());
+            trie.remove(path, handle as Handle, *role, values);
+        }
+        assert!(trie.is_empty() && trie.needed.is_empty() && trie.had.is_empty());
+    }
+}

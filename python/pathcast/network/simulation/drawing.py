@@ -13,9 +13,9 @@ from pathcast.errors import printable
 from pathcast.network.simulation.simulate import BrokerCount, Report
 
 _ROW = 120
-_COLUMN = 150
+_COLUMN = 172
 _SMALL = 16
-"""Up to so many brokers in a row have boxes; more are dots."""
+"""Up to so many brokers side by side have boxes; more are dots."""
 _MARGIN = 70
 _WIDEST = 14.0
 _STYLE = """
@@ -65,39 +65,45 @@ def _traffic(kinds: dict[str, int]) -> int:
 
 
 def _placed(report: Report) -> tuple[dict[str, tuple[float, float]], int, int, bool]:
-    """Where brokers stand: rows by distance, each broker below the middle of those above it."""
+    """Where brokers stand: rows by distance, those at the ends side by side, others above their middle."""
     near: dict[str, list[str]] = {broker.name: [] for broker in report.brokers}
     for one, other in report.links:
         near[one].append(other)
         near[other].append(one)
     row: dict[str, int] = {}
-    rows: list[list[str]] = []
+    below: dict[str, list[str]] = {name: [] for name in near}
     for start in near:
         if start in row:
             continue
         row[start] = 0
-        level = [start]
-        while level:
-            depth = row[level[0]]
-            while len(rows) <= depth:
-                rows.append([])
-            rows[depth] += level
-            below: dict[str, None] = {}
-            for name in level:
-                for other in near[name]:
-                    if other not in row:
-                        row[other] = depth + 1
-                        below[other] = None
-            level = list(below)
-    longest = max(map(len, rows), default=1)
-    boxed = longest <= _SMALL
-    width = max(520, round(longest * (_COLUMN if boxed else 1400 / longest)) + 2 * _MARGIN)
-    places = {
-        name: (_MARGIN + (width - 2 * _MARGIN) * (at + 0.5) / len(names), 90.0 + depth * _ROW)
-        for depth, names in enumerate(rows)
-        for at, name in enumerate(names)
-    }
-    return places, width, 90 + len(rows) * _ROW, boxed
+        found = [start]
+        for name in found:
+            for other in near[name]:
+                if other not in row:
+                    row[other] = row[name] + 1
+                    below[name].append(other)
+                    found.append(other)
+    column: dict[str, float] = {}
+    ends = 0
+    # Downwards once to number the ends from left to right, then upwards for the middles.
+    order: list[str] = []
+    pending = [name for name in reversed(near) if row[name] == 0]
+    while pending:
+        name = pending.pop()
+        order.append(name)
+        pending.extend(reversed(below[name]))
+        if not below[name]:
+            column[name] = ends
+            ends += 1
+    for name in reversed(order):
+        if below[name]:
+            column[name] = sum(column[other] for other in below[name]) / len(below[name])
+    boxed = ends <= _SMALL
+    step = _COLUMN if boxed else 1400 / max(1, ends)
+    width = max(520, round(ends * step) + 2 * _MARGIN)
+    left = (width - ends * step) / 2
+    places = {name: (left + (at + 0.5) * step, 90.0 + row[name] * _ROW) for name, at in column.items()}
+    return places, width, 40 + (max(row.values(), default=0) + 1) * _ROW, boxed
 
 
 def _link(
@@ -119,12 +125,12 @@ def _link(
 
 def _broker(place: tuple[float, float], broker: BrokerCount, boxed: bool) -> str:
     x, y = place
-    said = f"{broker.filters:,} filters, {broker.delivered:,} delivered"
+    said = f"filters {broker.filters:,}, delivered {broker.delivered:,}"
     if not boxed:
         return f'<circle cx="{x:.0f}" cy="{y:.0f}" r="4"><title>{_text(broker.name)}: {said}</title></circle>'
     return "\n".join(
         [
-            f'<rect x="{x - 62:.0f}" y="{y - 21:.0f}" width="124" height="42" rx="6"/>',
+            f'<rect x="{x - 77:.0f}" y="{y - 21:.0f}" width="154" height="42" rx="6"/>',
             f'<text x="{x:.0f}" y="{y - 4:.0f}">{_text(broker.name)}</text>',
             f'<text class="small" x="{x:.0f}" y="{y + 12:.0f}">{said}</text>',
         ]
