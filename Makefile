@@ -66,7 +66,7 @@ lint: setup ## Check format, lints, types and stubs
 	@$(bin)/mypy --no-error-summary
 	@$(bin)/python -m mypy.stubtest --concise pathcast._core
 
-bench: java setup ## Run the benchmarks side by side
+bench: java setup jars ## Run the benchmarks side by side
 	@$(bin)/python -m pathcast.bench
 
 format: setup ## Format all sources

@@ -1,8 +1,9 @@
-"""Ordered matching as "Efficient filtering of XML documents with XPath expressions" defines it, by brute force.
+"""Ordered matching as the paper on XTrie defines it, by brute force.
 
-Section 2.2: a tree pattern matches in order when its nodes map to elements by name and level and, for every
-two children of a pattern node, the first maps before the second in preorder and the image of their parent
-is the least common ancestor of their images.
+"Efficient filtering of XML documents with XPath expressions", section 2.2: a tree pattern matches in order
+when its nodes map to elements by name and level and, for every two children of a pattern node, the first
+maps before the second in preorder and the image of their parent is the least common ancestor of their
+images.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ import time
 from collections.abc import Sequence
 from random import Random
 
-import pathcast
 from pathcast import reference
+from tests.engines import ENGINES, index_with
 from tests.property.definition import Twig, draw_twig, maps
 from tests.property.generate import ATTRIBUTES, NAMES, Document, draw_document
 
@@ -92,7 +92,7 @@ def run(seed: int, number: int, engines: Sequence[str]) -> tuple[int, int, list[
     texts = [(text, True) for text in written] + [(text, False) for text in unordered]
     expressions = [reference.Expression(text, ordered=flag) for text, flag in texts]
     together = 1 if number % 4 == 0 else len(texts)
-    indexes = {engine: [pathcast.Index(engine) for _ in texts[::together]] for engine in engines}
+    indexes = {engine: [index_with(engine) for _ in texts[::together]] for engine in engines}
     for shares in indexes.values():
         for place, (text, flag) in enumerate(texts):
             shares[place // together].add(place, text, ordered=flag)
@@ -128,7 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", type=int, help="the number of one set to run again")
     parser.add_argument("--stop-after", type=int, default=20, help="stop after so many disagreements")
     options = parser.parse_args(arguments)
-    engines = tuple(options.engine or pathcast.engines())
+    engines = tuple(options.engine or ENGINES)
     sets = range(-(-options.pairs // (DOCUMENTS * SUBSCRIPTIONS)))
     numbers = sets if options.only is None else [options.only]
     pairs = true = wrong = 0

@@ -9,6 +9,9 @@ from random import Random
 import pytest
 
 pytest.importorskip("duckdb", reason="duckdb is not installed")
+pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+
+import pyarrow as pa
 
 import pathcast
 from pathcast.errors import DatabaseError
@@ -71,6 +74,32 @@ def test_removing_what_is_not_there_is_an_error_and_removes_nothing(make: Make) 
     assert database.match([("d", DOCUMENT)]) == [("d", 1), ("d", "1"), ("d", "s1")]
     database.unsubscribe([1])
     assert database.match([("d", DOCUMENT)]) == [("d", "1"), ("d", "s1")]
+
+
+def test_tables_of_a_run_keep_every_row_however_many(make: Make) -> None:
+    """DuckDB 2.0.0 lost rows inserted into a table that began empty in the same transaction."""
+    numbers = pa.array(range(300_000), pa.int64())
+    with make(False)._backend.reading() as session:
+        rows = {"document": numbers, "id": numbers, "start_point": numbers, "low_id": numbers}
+        session.load("Level", pa.record_batch(rows))
+        for name in ("Kept", "MatchedXPath"):
+            columns = ", ".join(tables.COLUMNS[name])
+            session.make(name, f"select {columns} from {{Level}} where id < 0")
+            for half in (0, 1):
+                session.grow(name, f"select distinct {columns} from {{Level}} where id % 2 = {half}")
+            found = session.rows(f"select count(*), min(id), max(id) from {{{name}}}")
+            assert found == [(300_000, 0, 299_999)]
+            joined = f"select count(*) from {{{name}}} x join {{Level}} l on l.id = x.id"
+            assert session.rows(joined) == [(300_000,)]
+
+
+def test_as_many_matches_as_do_not_fit_one_block(make: Make) -> None:
+    database = make(False)
+    database.subscribe((number, f"//a[b{number % 7}]//c[@x != {number}]/d") for number in range(3_000))
+    inside = "".join(f"<b{number}/>" for number in range(6)) + "<c x='-1'><d/></c>"
+    found = database.match((number, f"<r><a>{inside}</a></r>") for number in range(60))
+    expected = [number for number in range(3_000) if number % 7 < 6]
+    assert found == [(at, number) for at in range(60) for number in expected]
 
 
 def test_published_documents_are_matched_once(make: Make) -> None:

@@ -7,7 +7,7 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timezone
 from math import isnan
 from pathlib import Path
@@ -18,7 +18,18 @@ from rich.console import Console
 from rich.table import Table
 
 import pathcast
-from pathcast.bench import curves, engines, filters, foundation, network, pruning, spark, xtrie
+from pathcast.bench import (
+    curves,
+    engines,
+    filters,
+    foundation,
+    network,
+    network_report,
+    pruning,
+    relational,
+    spark,
+    xtrie,
+)
 from pathcast.bench.foundation import Row
 from pathcast.bench.workloads import Workload, yfilter_benchmark
 
@@ -35,9 +46,20 @@ EXPERIMENTS: dict[str, Callable[[Workload], Iterator[Row]]] = {
     "xtrie": xtrie.sweeps,
     "spark": spark.pipeline,
     "spark-peers": spark.peers,
+    "relational": relational.subscriptions,
+    "relational-documents": relational.sizes,
+    "relational-batches": relational.batches,
+    "relational-spark": relational.million,
+}
+PLOTS: dict[str, Callable[[Sequence[dict[str, Any]], Path], None]] = {
+    "relational": relational.plot_subscriptions,
+    "relational-documents": relational.plot_sizes,
 }
 
-REPORTS: dict[str, Callable[[list[Row], dict[str, Any], Path], Path]] = {"xtrie": curves.write_report}
+REPORTS: dict[str, Callable[[list[Row], dict[str, Any], Path], Path]] = {
+    "xtrie": curves.write_report,
+    **dict.fromkeys(network_report.SHOWN, network_report.write_report),
+}
 
 
 def main(
@@ -92,6 +114,8 @@ def main(
         if name in REPORTS:
             report = REPORTS[name](rows, machine(), path.with_suffix(".html"))
             console.print(f"drawn in {report}")
+        if name in PLOTS:
+            PLOTS[name](kept, output / f"{name}.svg")
 
 
 def _known(row: dict[str, Any]) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def write_report(rows: Iterable[Row], machine: Mapping[str, Any], path: Path) ->
 def gathered(rows: Iterable[Row]) -> dict[str, dict[str, list[tuple[float, float]]]]:
     """By figure and curve: the points.
 
-    >>> row = Row("xtrie", "11: expressions 10, xtrie", {"at": 10, "MB": 1, "distinct": 9, "µs / document": 7})
+    >>> row = Row("xtrie", "11: expressions 10, xtrie", {"at": 10, "MB": 1, "µs / document": 7})
     >>> gathered([row])
     {'11': {'xtrie': [(10, 7)]}}
     """
@@ -97,7 +97,8 @@ def _section(sweep: Sweep, curves: Mapping[str, Sequence[tuple[float, float]]]) 
     lines = "".join(f"<li>{escape(line)}</li>" for line in shape(curves))
     return (
         f"<section><h2>Figure {sweep.figure}: {escape(sweep.axis)}</h2>"
-        f"<p>The paper: {escape(SAYS[sweep.figure])}</p>{_plot(sweep, curves, unit)}<ul>{lines}</ul></section>"
+        f"<p>The paper: {escape(SAYS[sweep.figure])}</p>{_plot(sweep, curves, unit)}"
+        f"<ul>{lines}</ul></section>"
     )
 
 

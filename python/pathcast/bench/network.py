@@ -226,7 +226,7 @@ def traffic(_: Workload) -> Iterator[Row]:
             total = report.routing_messages
             first = first or total
             sent = report.messages
-            paper = PAPER_MESSAGES.get(name, 0)  # it does not measure merging
+            paper = PAPER_MESSAGES.get(name, float("nan"))  # it does not measure merging
             yield Row(
                 "network-traffic",
                 f"{unit}: {name}",

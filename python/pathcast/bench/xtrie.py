@@ -1,4 +1,4 @@
-"""XTrie beside XFilter: the sweeps of "Efficient filtering of XML documents with XPath expressions", figures 11 to 18.
+"""XTrie beside XFilter: figures 11 to 18 of "Efficient filtering of XML documents with XPath expressions".
 
 NITF documents of about 100 tags, expressions of at most 20 levels with a tenth of wildcards and of ``//``, as
 in the paper, and one of these varied at a time. Expressions are distinct, since equal ones are one in every
@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import pathcast
 from pathcast import _core
@@ -106,8 +107,8 @@ def scale() -> float:
 
 
 def _point(schema: Schema, sweep: Sweep, value: float) -> Iterator[Row]:
-    changed = int(value) if sweep.parameter in {"expressions", "tags", "levels"} else value
-    point = replace(sweep.base, **{sweep.parameter: changed})
+    changes: dict[str, Any] = {sweep.parameter: value if value % 1 else int(value)}
+    point = replace(sweep.base, **changes)
     count = max(100, int(point.expressions * scale()))
     rows = list(enumerate(_expressions(schema, point, count)))
     size = point.tags * BYTES_A_TAG

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from pathcast.cli.arguments import Version, fail
 from pathcast.errors import located, printable
+
+if TYPE_CHECKING:
+    from pathcast.network.simulation.simulate import Report
+
+LISTED = 50
+"""Brokers that are listed one by one."""
 
 app = typer.Typer(help="Try out a network of brokers.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -44,7 +47,7 @@ def simulate(
     """
     from pathcast.network.simulation.checks import ViolationError
     from pathcast.network.simulation.drawing import draw
-    from pathcast.network.simulation.simulate import Report, simulate
+    from pathcast.network.simulation.simulate import simulate
     from pathcast.network.simulation.topology import read_topology
 
     if output is not None and output.suffix != ".svg":
@@ -54,7 +57,7 @@ def simulate(
     except OSError as error:
         fail(located(str(error.filename or topology), None, f"cannot be read: {error.strerror}"))
     try:
-        report: Report = simulate(found, checked=not unchecked)
+        report = simulate(found, checked=not unchecked)
     except ViolationError as error:
         typer.echo(f"pathcast: {printable(str(error))}", err=True)
         raise typer.Exit(1) from None
@@ -66,14 +69,11 @@ def simulate(
             fail(located(str(output), None, f"cannot be written: {error.strerror}"))
 
 
-def _show(report: object) -> None:
-    from pathcast.network.simulation.simulate import CONTROL, Report
+def _show(report: Report) -> None:
+    from pathcast.network.simulation.simulate import CONTROL
 
-    assert isinstance(report, Report)
-    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
-    table = Table(box=None, header_style="bold")
-    table.add_column("broker")
-    for name in (
+    head = (
+        "broker",
         "subscriptions",
         "filters",
         "told",
@@ -82,37 +82,31 @@ def _show(report: object) -> None:
         "unmatched",
         "delivered",
         "crashes",
-    ):
-        table.add_column(name, justify="right")
-    for broker in report.brokers if len(report.brokers) <= 50 else ():
-        control = sum(broker.received[kind] for kind in CONTROL)
-        numbers = (
+    )
+    rows = [
+        (
+            printable(broker.name),
             broker.subscriptions,
             broker.filters,
             broker.told,
-            control,
+            sum(broker.received[kind] for kind in CONTROL),
             broker.received["Publish"],
             broker.unmatched,
             broker.delivered,
             broker.crashes,
         )
-        table.add_row(printable(broker.name), *(f"{number:,}" for number in numbers))
-    total = [
-        sum(each.subscriptions for each in report.brokers),
-        sum(each.filters for each in report.brokers),
-        sum(each.told for each in report.brokers),
-        sum(report.messages.get(kind, 0) for kind in CONTROL),
-        report.messages.get("Publish", 0),
-        sum(each.unmatched for each in report.brokers),
-        sum(each.delivered for each in report.brokers),
-        sum(each.crashes for each in report.brokers),
+        for broker in report.brokers
     ]
-    table.add_section()
-    table.add_row(f"all {len(report.brokers):,}", *(f"{number:,}" for number in total), style="bold")
-    console.print(table)
+    total = (f"all {len(rows):,}", *(sum(row[at] for row in rows) for at in range(1, len(head))))  # type: ignore[misc]
+    shown = [*(rows if len(rows) <= LISTED else ()), total]
+    texts = [head, *((row[0], *(f"{number:,}" for number in row[1:])) for row in shown)]
+    widths = [max(len(str(row[at])) for row in texts) for at in range(len(head))]
+    for name, *numbers in texts:
+        cells = [f"{text:>{width}}" for text, width in zip(numbers, widths[1:], strict=True)]
+        typer.echo(f"{name:<{widths[0]}}  {'  '.join(cells)}")
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in sorted(report.messages.items()))
-    console.print(f"messages between brokers: {kinds or 'none'}")
-    console.print(
+    typer.echo(f"messages between brokers: {kinds or 'none'}")
+    typer.echo(
         f"{report.counted.published:,} documents, {report.counted.delivered:,} subscriptions satisfied, "
         f"{report.counted.owed:,} owed by flooding, {report.time:.3f} s simulated"
     )

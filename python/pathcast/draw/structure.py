@@ -87,7 +87,8 @@ def xtrie(
     """The trie and the substring-table for some expressions, in the order given.
 
     With `ordered` they are ordered subscriptions; `lazy` shows the lazy variant, which chains leaves alone.
-    Raises `XPathError` for an expression that would be refused, and `ValueError` for more than fits a picture.
+    Raises `XPathError` for an expression that would be refused, and `ValueError` for more than a picture
+    holds.
 
     >>> structure = xtrie(["/a/b[c/*/d]//b/c", "//c/b//c/d"])
     >>> [row.substring for row in structure.rows]

@@ -195,8 +195,8 @@ class Publications:
             placed = entry.handle in side.placed
             wanted = entry.wanted_besides(side.name)
             if wanted and not placed:
-                if not self.policy.advertisements or self.cover.overlapping(
-                    list(side.advertised), [entry.handle]
+                if not self.policy.advertisements or (
+                    side.advertised and self.cover.overlapping(list(side.advertised), [entry.handle])
                 ):
                     self._insert(side, entry.handle)
             elif placed and not wanted and side.forest not in entry.merging:

@@ -14,6 +14,9 @@ from pathcast.relational import dialect, tables
 from pathcast.relational.settings import Settings
 from pathcast.relational.storing import write_setting
 
+GROWING = ("Kept", "MatchedXPath")
+"""Tables of a run that are added to."""
+
 
 class DuckDB:
     """One database, in memory or in a file. Sessions are cursors, each with temporary tables of its own."""
@@ -66,6 +69,7 @@ class DuckSession:
 
     def __init__(self, cursor: Any) -> None:
         self._cursor = cursor
+        self._parts: dict[str, int] = {}
 
     def load(self, name: str, rows: Any) -> None:
         """Makes a temporary table of Arrow rows."""
@@ -75,11 +79,24 @@ class DuckSession:
 
     def make(self, name: str, query: str, level: int = 0) -> None:
         """Makes a temporary table of what a query answers."""
-        self.execute(f"create or replace temp table {dialect.run_table(name)} as {query}", level)
+        table = dialect.run_table(name)
+        if name not in GROWING:
+            self.execute(f"create or replace temp table {table} as {query}", level)
+            return
+        self._parts[name] = 0
+        self.grow(name, query)
 
     def grow(self, name: str, query: str) -> None:
-        """Adds to a temporary table."""
-        self.execute(f"insert into {dialect.run_table(name)} {query}")
+        """Adds to a table: it is a view of its parts, each of which is a table that no row is inserted into.
+
+        DuckDB 2.0.0 loses rows that are inserted into a table to which the same transaction has written
+        nothing before, as when the first query answers nothing. A table made by a query is whole.
+        """
+        table, part = dialect.run_table(name), self._parts[name]
+        self.execute(f"create or replace temp table {table}_{part} as {query}")
+        self._parts[name] = part + 1
+        parts = " union all ".join(f"from {table}_{number}" for number in range(part + 1))
+        self.execute(f"create or replace temp view {table} as {parts}")
 
     def insert(self, name: str, query: str) -> None:
         """Adds to a table that stays."""

@@ -83,6 +83,9 @@ COLUMNS: dict[str, dict[str, str]] = {
         "high_start": "bigint",
         "depth_diff": "integer",
     },
+    # Those that a run adds to, level by level.
+    "Kept": {"document": "bigint", "id": "bigint", "start_point": "bigint"},
+    "MatchedXPath": {"document": "bigint", "id": "bigint"},
 }
 
 KEYS: dict[str, tuple[str, ...]] = {

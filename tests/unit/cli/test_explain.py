@@ -34,3 +34,19 @@ def test_a_bad_document(run: Run, folder: Path) -> None:
     absent = run("explain", "/a", "absent.xml")
     assert (absent.exit_code, absent.stdout) == (1, "")
     assert absent.stderr.startswith("absent.xml: ")
+
+
+def test_a_drawing(run: Run, folder: Path) -> None:
+    for name, start in (("trie.svg", "<svg"), ("trie.dot", "digraph")):
+        result = run("explain", "/a[b]//c", "docs/1.xml", "--draw", name)
+        assert (result.exit_code, result.stderr) == (0, f"drawn in {name}\n")
+        assert (folder / name).read_text(encoding="utf-8").startswith(start)
+
+
+def test_a_drawing_that_cannot_be(run: Run, folder: Path) -> None:
+    result = run("explain", "/a", "docs/1.xml", "--draw", "trie.png")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert ".svg" in result.stderr
+    result = run("explain", "/a", "docs/1.xml", "--draw", "nowhere/trie.svg")
+    assert result.exit_code == 2
+    assert "cannot be written" in result.stderr

@@ -33,8 +33,10 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from pathcast.errors import PathcastError
+from pathcast import _core
+from pathcast.errors import PathcastError, XPathError
 from pathcast.generate import documents, subscriptions
+from pathcast.limits import Limits
 from pathcast.network.advertisement import graph_advertisement
 from pathcast.network.message import Advertised, Filter
 from pathcast.network.policy import Merging, Policy
@@ -241,10 +243,15 @@ class _Reader:
 
     def listed(self, name: str) -> list[tuple[str, Filter]]:
         file = SubscriptionFile(str(self.path.parent / name))
-        found = [
-            (str(row.id), Filter.of(row.xpath, ordered=bool(row.ordered), namespaces=row.namespaces))
-            for row in file
-        ]
+        cover = _core.Cover(Limits())
+        found: list[tuple[str, Filter]] = []
+        for row in file:
+            try:
+                cover.register(0, row.xpath, bool(row.ordered), row.namespaces)
+            except XPathError as error:
+                raise self.error(f"{name}:{row.line}: {error}") from None
+            filter = Filter.of(row.xpath, ordered=bool(row.ordered), namespaces=row.namespaces)
+            found.append((str(row.id), filter))
         if file.problems:
             line, message = file.problems[0]
             raise self.error(f"{name}:{line}: {message}")

@@ -8,22 +8,22 @@
 //! **One keyword.** A path that is one keyword is found when its state is met. A state that a document has met is not
 //! looked at again, nor any on the output path behind it. When all paths are of this kind nothing else is done.
 //!
-//! **Several keywords.** A path waits for one keyword at a time ([`frontier`]); its frontier moves forward at start
-//! tags and back at end tags. The tuples of a state are all looked through, or kept to those that are waited for:
-//! [`Output`] chooses.
+//! **Several keywords.** A path waits for one keyword at a time; its frontier moves forward at start tags and back at
+//! end tags ([`frontier`]). Paths whose keywords begin alike share a frontier that far ([`sequences`]). The tuples of a
+//! state are all looked through, or kept to those that are waited for: [`Output`] chooses.
 //!
 //! **The rest.** Paths that still hold a wildcard go to the shared automaton, so every path is answered.
 //!
-//! **Invariants.** A keyword has one state, so a filter has one tuple for each keyword. The arcs are made anew, by the
+//! **Invariants.** A keyword has one state, so a sequence of keywords is one tuple of one state. The arcs are made anew, by the
 //! first document after a change, from the trie, which any path may join or leave at any time.
 //!
 //! **Cost.** A start tag is one look-up, or one walk along fail arcs which is remembered. States and tuples are linear in
 //! the sum of the paths' lengths.
 
-mod filters;
 mod frontier;
 mod keywords;
 mod run;
+mod sequences;
 mod trie;
 
 pub use frontier::Output;
@@ -35,15 +35,15 @@ use super::yfilter::YFilter;
 use super::{CacheStats, Engine, Found, PathId};
 use crate::names::Resolved;
 use crate::pattern::LinearPath;
-use filters::Filters;
 use keywords::keywords;
+use sequences::Sequences;
 use trie::{Links, NONE, Trie};
 
 /// The automaton of all paths.
 #[derive(Clone, Debug, Default)]
 pub struct Pma {
     trie: Trie,
-    filters: Filters,
+    sequences: Sequences,
     links: OnceLock<Links>,
     output: Output,
     /// The paths that hold wildcards.
@@ -87,7 +87,7 @@ impl Engine for Pma {
         if let [state] = states[..] {
             self.trie.states[state as usize].path = id.0;
         } else {
-            self.filters.insert(id, &states, &mut self.trie);
+            self.sequences.insert(id, &states, &mut self.trie);
         }
     }
 
@@ -98,14 +98,15 @@ impl Engine for Pma {
             self.unsuited -= 1;
             return;
         };
-        let states: Vec<_> = if let [keyword] = &keywords[..] {
-            let state = self.trie.find(keyword);
-            state.iter().for_each(|&state| self.trie.states[state as usize].path = NONE);
-            state.into_iter().collect()
-        } else {
-            self.filters.remove(id, &mut self.trie)
+        let states: Vec<_> = keywords.iter().filter_map(|keyword| self.trie.find(keyword)).collect();
+        let released = match states[..] {
+            [state] => {
+                self.trie.states[state as usize].path = NONE;
+                states
+            }
+            _ => self.sequences.remove(&states, &mut self.trie),
         };
-        states.iter().for_each(|&state| self.trie.release(state));
+        released.iter().for_each(|&state| self.trie.release(state));
     }
 
     fn begin(&self, run: &mut Run) {
@@ -153,7 +154,7 @@ impl Engine for Pma {
 
     fn memory_bytes(&self) -> usize {
         self.trie.memory_bytes()
-            + self.filters.memory_bytes()
+            + self.sequences.memory_bytes()
             + Links::memory_bytes(&self.trie)
             + self.rest.memory_bytes()
     }

@@ -10,8 +10,8 @@ use crate::engine::yfilter;
 use crate::engine::{CacheStats, Found, PathId};
 use crate::names::{NameId, Resolved};
 
-/// A filter in a signature, beside the numbers of states.
-const FILTER: u32 = 1 << 31;
+/// A sequence of keywords in a signature, beside the numbers of states.
+const SEQUENCE: u32 = 1 << 31;
 
 /// An open element.
 #[derive(Clone, Copy, Debug)]
@@ -56,12 +56,12 @@ impl Run {
 
     pub(super) fn begin(&mut self, engine: &Pma, links: &Links) {
         if self.version.replace(engine.version) != Some(engine.version) {
-            self.frontier = Frontier::new(&engine.filters, &engine.trie, engine.output);
+            self.frontier = Frontier::new(&engine.sequences, engine.trie.states.len(), engine.output);
             self.known.clear();
             self.scanned.clear();
             self.document = 0;
         }
-        self.frontier.begin(&engine.filters);
+        self.frontier.begin(&engine.sequences);
         self.scanned.resize(engine.trie.states.len(), 0);
         self.document = self.document.wrapping_add(1);
         if self.document == 0 {
@@ -99,7 +99,7 @@ impl Run {
     pub(super) fn end(&mut self, engine: &Pma) {
         if let Some(level) = self.levels.pop() {
             self.state = level.state;
-            self.frontier.undo(&engine.filters, level.mark);
+            self.frontier.undo(&engine.sequences, level.mark);
         }
     }
 
@@ -133,25 +133,25 @@ impl Run {
             self.met.push(at);
             at = links.next_path(at);
         }
-        if engine.filters.is_empty() {
+        if engine.sequences.is_empty() {
             return;
         }
         let mut at = links.first_tuples(&engine.trie, state);
         while at != INITIAL {
             let keyword = &engine.trie.states[at as usize];
-            self.frontier.meet(&engine.filters, at, keyword.depth, keyword.tuples, depth);
+            self.frontier.meet(&engine.sequences, at, keyword.depth, keyword.tuples, depth);
             at = links.next_tuples(at);
         }
     }
 
-    /// The states met and the filters found tell the answer, if nothing else is looked for.
+    /// The states met and the sequences found tell the answer, if nothing else is looked for.
     pub(super) fn signature(&mut self, engine: &Pma) -> Option<&[u32]> {
         if engine.unsuited > 0 {
             return None;
         }
         self.signature.clear();
         self.signature.extend_from_slice(&self.met);
-        self.signature.extend(self.frontier.found().iter().map(|filter| filter | FILTER));
+        self.signature.extend(self.frontier.found().iter().map(|sequence| sequence | SEQUENCE));
         self.signature.sort_unstable();
         Some(&self.signature)
     }
@@ -160,8 +160,8 @@ impl Run {
         for path in self.met.iter().filter_map(|&state| engine.trie.path(state)) {
             found.add(path);
         }
-        for &filter in self.frontier.found() {
-            found.add(PathId(engine.filters.filters[filter as usize].path));
+        for &sequence in self.frontier.found() {
+            found.add(PathId(engine.sequences.nodes[sequence as usize].path));
         }
     }
 

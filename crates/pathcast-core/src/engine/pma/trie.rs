@@ -22,7 +22,7 @@ pub(super) struct State {
     children: u32,
     /// The path whose only keyword this is; the index gives no path twice, so there is at most one.
     pub(super) path: u32,
-    /// The first output tuple: of the longer paths that have this keyword.
+    /// The first output tuple: a sequence of keywords that ends with this one.
     pub(super) tuples: u32,
 }
 

@@ -90,38 +90,11 @@ impl Levels {
         self.low == 0 && self.high.is_empty()
     }
 
-    fn lowest(&self) -> Option<u32> {
-        if self.low != 0 {
-            return Some(self.low.trailing_zeros());
-        }
-        let at = self.high.iter().position(|&word| word != 0)?;
-        Some(64 * (at as u32 + 1) + self.high[at].trailing_zeros())
-    }
-
     fn highest(&self) -> Option<u32> {
         if let Some(at) = self.high.iter().rposition(|&word| word != 0) {
             return Some(64 * (at as u32 + 1) + 63 - self.high[at].leading_zeros());
         }
         (self.low != 0).then(|| 63 - self.low.leading_zeros())
-    }
-
-    /// Levels a gap below one of these, no further down than `bound`.
-    #[inline]
-    pub(super) fn below(&self, gap: Gap, bound: u32) -> Self {
-        if self.high.is_empty() && bound < 64 {
-            let reach = if gap.exact { self.low } else { self.low | self.low.wrapping_neg() };
-            let low = reach.checked_shl(gap.min).unwrap_or(0) & (u64::MAX >> (63 - bound));
-            return Self { low, high: Vec::new() };
-        }
-        let Some(lowest) = self.lowest() else { return Self::default() };
-        let from = lowest.saturating_add(gap.min);
-        if from > bound {
-            return Self::default();
-        }
-        if !gap.exact {
-            return Self::range(from, bound);
-        }
-        Self::from_levels(self.iter().map(|level| level + gap.min).filter(|&level| level <= bound))
     }
 
     /// Levels a gap above one of these.
@@ -164,22 +137,22 @@ impl Levels {
         *self = Self::from_words(words.iter().zip(&theirs).map(|(word, their)| word & their).collect());
     }
 
+    /// Leaves out what is in another set.
+    pub(super) fn drop(&mut self, other: &Self) {
+        self.low &= !other.low;
+        if self.high.is_empty() {
+            return;
+        }
+        let theirs = other.words();
+        let kept = self.words().into_iter().enumerate();
+        *self =
+            Self::from_words(kept.map(|(at, word)| word & !theirs.get(at).copied().unwrap_or(0)).collect());
+    }
+
     pub(super) fn retain(&mut self, mut holds: impl FnMut(u32) -> bool) {
         if !self.is_empty() {
             *self =
                 Self::from_levels(self.iter().filter(|&level| holds(level)).collect::<Vec<_>>().into_iter());
-        }
-    }
-
-    /// Whether a gap leads to one of these from the document node.
-    pub(super) fn reached_by(&self, gap: Gap) -> bool {
-        if gap.exact { self.contains(gap.min) } else { self.highest().is_some_and(|level| level >= gap.min) }
-    }
-
-    fn contains(&self, level: u32) -> bool {
-        match level / 64 {
-            0 => self.low >> level & 1 != 0,
-            at => self.high.get(at as usize - 1).is_some_and(|word| word >> (level % 64) & 1 != 0),
         }
     }
 
@@ -233,6 +206,12 @@ impl LevelSets {
                 word.remove();
             }
         }
+    }
+
+    /// Whether the set has a level.
+    #[inline]
+    pub(super) fn has(&self, id: u32, level: u32) -> bool {
+        self.has_above(id, level, Gap::NONE)
     }
 
     /// Whether the set has a level a gap above this one.
@@ -299,21 +278,13 @@ mod tests {
                     let gap = Gap::new(min, exact);
                     let bound = 260;
                     let fits = |from: u32, to: u32| to >= from && gap.fits(to - from);
-                    let below: Vec<u32> =
-                        (0..=bound).filter(|&to| levels.iter().any(|&from| fits(from, to))).collect();
                     let above: Vec<u32> =
                         (0..=bound).filter(|&from| levels.iter().any(|&to| fits(from, to))).collect();
-                    assert_eq!(
-                        set(levels).below(gap, bound).iter().collect::<Vec<_>>(),
-                        below,
-                        "{gap:?} {levels:?}"
-                    );
                     assert_eq!(
                         set(levels).above(gap).iter().collect::<Vec<_>>(),
                         above,
                         "{gap:?} {levels:?}"
                     );
-                    assert_eq!(set(levels).reached_by(gap), levels.iter().any(|&level| gap.fits(level)));
                     let mut sets = LevelSets::default();
                     sets.resize(2);
                     levels.iter().for_each(|&level| sets.insert(1, level));
@@ -342,6 +313,9 @@ mod tests {
             let expected: Vec<u32> =
                 [5, 64, 130].into_iter().filter(|level| (from..=to).contains(level)).collect();
             assert_eq!(kept.iter().collect::<Vec<_>>(), expected);
+            let mut left = range.clone();
+            left.drop(&kept);
+            assert_eq!(left.iter().count() + kept.iter().count(), range.iter().count());
             kept.retain(|level| level > 64);
             assert_eq!(kept, set(&expected.into_iter().filter(|&level| level > 64).collect::<Vec<_>>()));
         }

@@ -24,7 +24,8 @@ pub(super) struct Lineage {
     pub(super) gap: Gap,
     /// The substring's node, or `NONE` for a dummy.
     pub(super) node: NodeId,
-    /// Number of the tests at the start tag, or `NONE`; a lineage with tests is shared by nobody.
+    /// Number of the tests at the start tag, or `NONE`; a lineage with tests is shared by nobody. Tests of a leaf are its
+    /// own, so that leaves with different tests share a lineage.
     pub(super) tests: u32,
     users: u32,
     /// Lineages below it.
@@ -35,9 +36,18 @@ pub(super) struct Lineage {
     pub(super) plain: Vec<u32>,
     /// Other rows that are tried.
     pub(super) others: Vec<u32>,
-    /// Single paths that are found when it holds, and those that then wait for the end tag.
+    /// Single paths that are found when it holds, and those that are tested then.
     pub(super) paths: Vec<u32>,
-    pub(super) waiting: Vec<u32>,
+    pub(super) tested: Vec<Tested>,
+}
+
+/// A single path whose last substring has tests.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tested {
+    pub(super) path: u32,
+    /// Number of the tests at the start tag and at the end tag, or `NONE`.
+    pub(super) starts: u32,
+    pub(super) ends: u32,
 }
 
 /// A lineage in the list of its substring, with what it takes to pass over it without a look at it.
@@ -63,7 +73,6 @@ pub(super) enum List {
     Plain,
     Others,
     Paths,
-    Waiting,
 }
 
 impl Lineage {
@@ -73,13 +82,12 @@ impl Lineage {
             List::Plain => Some(&mut self.plain),
             List::Others => Some(&mut self.others),
             List::Paths => Some(&mut self.paths),
-            List::Waiting => Some(&mut self.waiting),
         }
     }
 
     /// Whether no row is tried when it holds.
     fn is_inner(&self) -> bool {
-        self.plain.is_empty() && self.others.is_empty() && self.paths.is_empty() && self.waiting.is_empty()
+        self.plain.is_empty() && self.others.is_empty() && self.paths.is_empty() && self.tested.is_empty()
     }
 }
 
@@ -134,7 +142,7 @@ impl Lineages {
             plain: Vec::new(),
             others: Vec::new(),
             paths: Vec::new(),
-            waiting: Vec::new(),
+            tested: Vec::new(),
         };
         let at = self.free.last().copied().unwrap_or(self.lineages.len() as u32);
         if node != NONE {
@@ -212,6 +220,30 @@ impl Lineages {
         rows.len() as u32 - 1
     }
 
+    /// Lists a path that is tested when a lineage holds; its place.
+    pub(super) fn enlist_tested(&mut self, lineage: u32, tested: Tested, trie: &mut Trie) -> u32 {
+        let each = &mut self.lineages[lineage as usize];
+        each.tested.push(tested);
+        if each.node != NONE {
+            trie.nodes[each.node as usize].lineages[each.place as usize].inner = false;
+        }
+        each.tested.len() as u32 - 1
+    }
+
+    /// Takes such a path off its list; the path that takes its place, if any.
+    pub(super) fn strike_tested(&mut self, lineage: u32, place: u32, trie: &mut Trie) -> Option<u32> {
+        let each = &mut self.lineages[lineage as usize];
+        each.tested.swap_remove(place as usize);
+        if each.tested.capacity() > 4 * each.tested.len() + 16 {
+            each.tested.shrink_to(2 * each.tested.len());
+        }
+        let moved = each.tested.get(place as usize).map(|tested| tested.path);
+        if each.node != NONE {
+            trie.nodes[each.node as usize].lineages[each.place as usize].inner = each.is_inner();
+        }
+        moved
+    }
+
     /// The substring that ends at the element a lineage stands for: a dummy with tests stands for that of its parent.
     pub(super) fn element(&self, lineage: u32) -> Option<NodeId> {
         let mut at = lineage;
@@ -256,7 +288,10 @@ impl Lineages {
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
         let lists = |each: &Lineage| {
-            each.plain.capacity() + each.others.capacity() + each.paths.capacity() + each.waiting.capacity()
+            each.plain.capacity()
+                + each.others.capacity()
+                + each.paths.capacity()
+                + 3 * each.tested.capacity()
         };
         self.lineages.iter().map(lists).sum::<usize>() * size_of::<u32>()
             + self.lineages.capacity() * size_of::<Lineage>()

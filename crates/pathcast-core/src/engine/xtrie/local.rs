@@ -4,9 +4,10 @@
 //! string-value and the height below are known at the end tag only (the paper looks at text at the start tag, where it
 //! is not there yet), so a test that looks at them is decided there and what follows from it is propagated then.
 
-use super::open::Element;
+use super::open::{Element, Value};
 use crate::names::Resolved;
 use crate::pattern::{Axis, Condition, NameTest, NodeTest};
+use crate::values::{ValueTest, compare};
 
 /// When a test can be decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,9 +68,9 @@ pub(super) fn height(condition: &Condition) -> Option<u32> {
 }
 
 /// The element's string-value and the levels below it, at its end tag.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) struct Ending<'a> {
-    pub(super) value: &'a str,
+    pub(super) value: Value<'a>,
     pub(super) height: u32,
 }
 
@@ -84,7 +85,7 @@ pub(super) fn passes(condition: &Condition, element: &Element<'_>, ending: Optio
         Condition::Attribute(name, inner) => {
             element.attributes().any(|(each, value)| named(each, *name) && accepts(inner, value))
         }
-        Condition::Value(test) => ending.is_some_and(|ending| test.accepts(ending.value)),
+        Condition::Value(_) => ending.is_some_and(|ending| accepts(condition, ending.value)),
         Condition::Exists(..) => {
             height(condition).is_some_and(|levels| ending.is_some_and(|ending| ending.height >= levels))
         }
@@ -93,13 +94,16 @@ pub(super) fn passes(condition: &Condition, element: &Element<'_>, ending: Optio
 }
 
 /// Whether a string passes.
-pub(super) fn accepts(condition: &Condition, value: &str) -> bool {
+pub(super) fn accepts(condition: &Condition, value: Value<'_>) -> bool {
     match condition {
         Condition::True => true,
         Condition::And(parts) => parts.iter().all(|part| accepts(part, value)),
         Condition::Or(parts) => parts.iter().any(|part| accepts(part, value)),
         Condition::Not(inner) => !accepts(inner, value),
-        Condition::Value(test) => test.accepts(value),
+        Condition::Value(ValueTest::Number(comparison, number)) => {
+            compare(*comparison, value.number(), number.get())
+        }
+        Condition::Value(test) => test.accepts(value.text),
         _ => false,
     }
 }

@@ -1,15 +1,40 @@
 //! The open elements: what tests may ask about them.
 
-use crate::names::Resolved;
+use std::cell::Cell;
 
-/// One attribute: its name and where its value ends in the buffer.
-#[derive(Clone, Copy, Debug)]
+use crate::names::Resolved;
+use crate::values::number::from_xpath_number;
+
+/// One attribute: its name, where its value is in the buffer, and the number that this is once somebody asked.
+#[derive(Clone, Debug)]
 struct Attribute {
     name: Resolved,
     value: (usize, usize),
+    number: Cell<Option<f64>>,
 }
 
-#[derive(Clone, Copy, Debug)]
+/// A string that thousands of tests may compare as a number: it is read as one once.
+#[derive(Clone, Copy)]
+pub(super) struct Value<'a> {
+    pub(super) text: &'a str,
+    number: &'a Cell<Option<f64>>,
+}
+
+impl<'a> Value<'a> {
+    pub(super) fn new(text: &'a str, number: &'a Cell<Option<f64>>) -> Self {
+        Self { text, number }
+    }
+
+    pub(super) fn number(&self) -> f64 {
+        self.number.get().unwrap_or_else(|| {
+            let number = from_xpath_number(self.text);
+            self.number.set(Some(number));
+            number
+        })
+    }
+}
+
+#[derive(Clone, Debug)]
 struct Frame {
     name: Resolved,
     /// No other element of any document has this number.
@@ -25,6 +50,8 @@ struct Frame {
     deepest: u32,
     /// Child elements so far.
     children: u32,
+    /// Its text as a number, at its end tag.
+    number: Cell<Option<f64>>,
 }
 
 /// The open elements, the document node at level 0.
@@ -51,9 +78,11 @@ impl<'a> Element<'a> {
     pub(super) const NOTHING: Element<'static> =
         Element { name: Resolved::OTHER, attributes: &[], values: "" };
 
-    pub(super) fn attributes(&self) -> impl Iterator<Item = (Resolved, &'a str)> + use<'a> {
+    pub(super) fn attributes(&self) -> impl Iterator<Item = (Resolved, Value<'a>)> + use<'a> {
         let values = self.values;
-        self.attributes.iter().map(move |each| (each.name, &values[each.value.0..each.value.1]))
+        self.attributes
+            .iter()
+            .map(move |each| (each.name, Value::new(&values[each.value.0..each.value.1], &each.number)))
     }
 }
 
@@ -80,6 +109,7 @@ impl Open {
             reads: false,
             deepest,
             children: 0,
+            number: Cell::new(None),
         });
     }
 
@@ -96,7 +126,8 @@ impl Open {
         for (name, value) in attributes {
             let start = self.values.len();
             self.values.push_str(value);
-            self.attributes.push(Attribute { name, value: (start, self.values.len()) });
+            let value = (start, self.values.len());
+            self.attributes.push(Attribute { name, value, number: Cell::new(None) });
         }
     }
 
@@ -158,13 +189,11 @@ impl Open {
     }
 
     /// The string-value so far of the innermost element, and the levels below it.
-    pub(super) fn ending(&self) -> super::local::Ending<'_> {
+    pub(super) fn ending(&self) -> Option<super::local::Ending<'_>> {
         let level = self.level();
-        self.frames.last().map_or(super::local::Ending { value: "", height: 0 }, |frame| {
-            super::local::Ending {
-                value: self.text.get(frame.text..).unwrap_or(""),
-                height: frame.deepest - level,
-            }
+        self.frames.last().map(|frame| super::local::Ending {
+            value: Value::new(self.text.get(frame.text..).unwrap_or(""), &frame.number),
+            height: frame.deepest - level,
         })
     }
 

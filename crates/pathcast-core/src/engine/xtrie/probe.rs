@@ -1,17 +1,16 @@
-//! Whether a lineage holds: eager from what was noted above, lazy by a climb.
+//! Whether a lineage holds: eager from what was noted above, lazy by asking upwards.
 //!
 //! **Eager.** A lineage holds at a level when the one above it holds at one that fits; one word says at which levels it
 //! does.
 //!
-//! **Lazy.** Nothing is noted but the levels at which substrings were met. From a leaf the climb goes up with *all* levels at
-//! which the lineages above may stand: the levels that fit, of those at which the substring was met. When none is
-//! left the leaf does not hold. The paper tries one level after the other and starts over from each; on a
-//! document that repeats a name that takes time exponential in the number of `//`, the climb by sets takes one step a
-//! substring.
+//! **Lazy.** Nothing is noted but the levels at which substrings were met. A leaf asks the lineage above it at each level that
+//! fits, which asks the one above it, and each remembers its answer while its element is open. The paper asks without
+//! remembering; on a document that repeats a name that takes time exponential in the number of `//`.
 //!
-//! A dummy has no substring. Where it holds is worked out from the lineage above, in both variants.
+//! A dummy has no substring. Where it holds is asked in both variants.
 
 use super::levels::Levels;
+use super::lineage::{Lineage, Tested};
 use super::local::passes;
 use super::run::Run;
 use super::table::NONE;
@@ -23,17 +22,9 @@ impl XTrie {
     pub(super) fn probe(&self, run: &mut Run, at: u32, level: u32) {
         let lineage = self.table.lineages.get(at);
         let eager = self.options.variant == Variant::Eager;
-        let holds = if lineage.parent == NONE {
-            lineage.gap.fits(level)
-        } else {
-            let above = self.table.lineages.get(lineage.parent);
-            match (eager, above.node) {
-                (true, NONE) => !self.above(run, at, level).is_empty(),
-                (true, _) => run.held.has_above(lineage.parent, level, lineage.gap),
-                (false, _) => self.climb(run, at, level),
-            }
-        };
-        if !holds || lineage.tests != NONE && !self.starts_pass(run, lineage.tests, level) {
+        if !self.hangs(run, lineage, level)
+            || lineage.tests != NONE && !self.starts_pass(run, lineage.tests, level)
+        {
             return;
         }
         if eager && lineage.below > 0 {
@@ -48,9 +39,15 @@ impl XTrie {
                 lineage.paths.iter().for_each(|&path| run.found.add(PathId(path)));
             }
         }
-        for &path in &lineage.waiting {
-            if !run.found.contains(PathId(path)) {
-                run.wait(level, path, true);
+        for &Tested { path, starts, ends } in &lineage.tested {
+            let path = PathId(path);
+            if run.found.contains(path) || starts != NONE && !self.starts_pass(run, starts, level) {
+                continue;
+            }
+            if ends == NONE {
+                run.found.add(path);
+            } else {
+                run.wait_path(level, path, ends);
             }
         }
         if !lineage.plain.is_empty() {
@@ -64,55 +61,61 @@ impl XTrie {
     }
 
     /// The levels that fit at which the lineage above one holds that is met at a level.
-    pub(super) fn above(&self, run: &Run, at: u32, level: u32) -> Levels {
+    pub(super) fn above(&self, run: &mut Run, at: u32, level: u32) -> Levels {
         let lineage = self.table.lineages.get(at);
         if lineage.parent == NONE {
             return if lineage.gap.fits(level) { Levels::one(0) } else { Levels::default() };
         }
-        if self.options.variant == Variant::Eager && self.table.lineages.get(lineage.parent).node != NONE {
-            return run.held.above(lineage.parent, level, lineage.gap);
-        }
-        let mut levels = Levels::one(level).above(lineage.gap);
-        levels.keep(&self.holding(run, lineage.parent));
-        levels
-    }
-
-    /// The levels at which a lineage holds, worked out from the top.
-    pub(super) fn holding(&self, run: &Run, at: u32) -> Levels {
-        let (lineage, bound) = (self.table.lineages.get(at), run.level());
-        if self.options.variant == Variant::Eager && lineage.node != NONE {
-            return run.held.get(at, bound);
-        }
-        let above = if lineage.parent == NONE { Levels::one(0) } else { self.holding(run, lineage.parent) };
-        let mut levels = above.below(lineage.gap, bound);
-        if lineage.node != NONE {
-            levels.keep(&run.met.get(lineage.node, bound));
-        }
-        if lineage.tests != NONE {
-            levels.retain(|level| self.starts_pass(run, lineage.tests, level));
+        let mut levels = self.candidates(run, lineage, level);
+        if self.is_worked_out(lineage.parent) {
+            levels.retain(|each| self.holds(run, lineage.parent, each));
         }
         levels
     }
 
-    /// Whether a lineage hangs together from a level up to the document node.
-    fn climb(&self, run: &Run, at: u32, level: u32) -> bool {
-        let mut levels = Levels::one(level);
-        let mut below = self.table.lineages.get(at);
-        while below.parent != NONE {
-            let lineage = self.table.lineages.get(below.parent);
-            levels = levels.above(below.gap);
-            if lineage.node != NONE {
-                levels.keep(&run.met.get(lineage.node, level));
-            }
-            if lineage.tests != NONE {
-                levels.retain(|each| self.starts_pass(run, lineage.tests, each));
-            }
-            if levels.is_empty() {
-                return false;
-            }
-            below = lineage;
+    /// The levels that fit at which the lineage above one may hold, as far as substrings tell; eager, where it does.
+    fn candidates(&self, run: &Run, lineage: &Lineage, level: u32) -> Levels {
+        let above = self.table.lineages.get(lineage.parent);
+        if above.node == NONE {
+            Levels::one(level).above(lineage.gap)
+        } else if self.options.variant == Variant::Eager {
+            run.held.above(lineage.parent, level, lineage.gap)
+        } else {
+            run.met.above(above.node, level, lineage.gap)
         }
-        levels.reached_by(below.gap)
+    }
+
+    /// Whether it takes a question to know where a lineage holds.
+    fn is_worked_out(&self, at: u32) -> bool {
+        self.options.variant == Variant::Lazy || self.table.lineages.get(at).node == NONE
+    }
+
+    /// Whether a lineage that may hold at a level does, found out once while the element there is open.
+    fn holds(&self, run: &mut Run, at: u32, level: u32) -> bool {
+        if run.asked.has(at, level) {
+            return run.held.has(at, level);
+        }
+        let lineage = self.table.lineages.get(at);
+        let holds = self.hangs(run, lineage, level)
+            && (lineage.tests == NONE || self.starts_pass(run, lineage.tests, level));
+        run.answer(at, level, holds);
+        holds
+    }
+
+    /// Whether the lineage above one holds at a level that fits.
+    fn hangs(&self, run: &mut Run, lineage: &Lineage, level: u32) -> bool {
+        if lineage.parent == NONE {
+            return lineage.gap.fits(level);
+        }
+        if run.held.has_above(lineage.parent, level, lineage.gap) {
+            return true;
+        }
+        if !self.is_worked_out(lineage.parent) {
+            return false;
+        }
+        let mut open = self.candidates(run, lineage, level);
+        open.drop(&run.asked.above(lineage.parent, level, lineage.gap));
+        open.iter().any(|each| self.holds(run, lineage.parent, each))
     }
 
     /// How many lineages are above one.
@@ -130,10 +133,9 @@ impl XTrie {
     }
 
     /// The innermost element ends: a single path that waited for it.
-    pub(super) fn end_path(&self, run: &mut Run, path: PathId) {
-        let Some(row) = self.table.path(path) else { return };
+    pub(super) fn end_path(&self, run: &mut Run, path: PathId, ends: u32) {
         let element = run.open.element(run.level());
-        if self.table.ends(row.ends).iter().all(|test| passes(test, &element, Some(run.open.ending()))) {
+        if self.table.ends(ends).iter().all(|test| passes(test, &element, run.open.ending())) {
             run.found.add(path);
         }
     }

@@ -22,8 +22,12 @@ pub struct Run {
     pub(super) met: LevelSets,
     /// Eager: the levels at which each lineage holds.
     pub(super) held: LevelSets,
+    /// The levels at which it is known whether a lineage holds, where that is asked.
+    pub(super) asked: LevelSets,
+    /// By level: the lineages asked about.
+    answers: Vec<Vec<u32>>,
     /// Nodes and lineages that were noted, level by level.
-    specials: Vec<NodeId>,
+    met_nodes: Vec<NodeId>,
     pub(super) noted: Vec<u32>,
     marks: Vec<Marks>,
     pub(super) states: States,
@@ -34,7 +38,7 @@ pub struct Run {
     late: Vec<u32>,
     /// By level: rows whose branches are found and whose tests wait for the end tag.
     pub(super) waiting: Vec<Vec<u32>>,
-    pub(super) waiting_paths: Vec<Vec<u32>>,
+    pub(super) waiting_paths: Vec<Vec<(PathId, u32)>>,
     /// Rows that were just completed, at their levels.
     pub(super) agenda: Vec<(u32, u32)>,
     pub(super) found: Found,
@@ -46,7 +50,7 @@ pub struct Run {
 
 #[derive(Clone, Copy, Debug)]
 struct Marks {
-    specials: usize,
+    met: usize,
     noted: usize,
 }
 
@@ -57,17 +61,37 @@ impl Run {
         self.marks.len() as u32
     }
 
-    /// Rows that wait for the end tag at a level.
-    pub(super) fn wait(&mut self, level: u32, row: u32, single: bool) {
-        let lists = if single { &mut self.waiting_paths } else { &mut self.waiting };
-        if lists.len() <= level as usize {
-            lists.resize(level as usize + 1, Vec::new());
+    /// A row waits for the end tag at a level.
+    pub(super) fn wait(&mut self, level: u32, row: u32) {
+        put(&mut self.waiting, level, row);
+    }
+
+    /// A path waits for the end tag at a level, with its tests.
+    pub(super) fn wait_path(&mut self, level: u32, path: PathId, ends: u32) {
+        put(&mut self.waiting_paths, level, (path, ends));
+    }
+
+    /// Remembers whether a lineage holds at a level, while the element there is open.
+    pub(super) fn answer(&mut self, lineage: u32, level: u32, holds: bool) {
+        put(&mut self.answers, level, lineage);
+        self.asked.insert(lineage, level);
+        if holds {
+            self.held.insert(lineage, level);
         }
-        lists[level as usize].push(row);
+    }
+
+    /// Forgets the answers at a level.
+    fn forget_answers(&mut self, level: u32) {
+        if let Some(answers) = self.answers.get_mut(level as usize) {
+            for lineage in answers.drain(..) {
+                self.asked.remove(lineage, level);
+                self.held.remove(lineage, level);
+            }
+        }
     }
 
     fn mark(&mut self) {
-        self.marks.push(Marks { specials: self.specials.len(), noted: self.noted.len() });
+        self.marks.push(Marks { met: self.met_nodes.len(), noted: self.noted.len() });
     }
 
     /// Heap bytes held.
@@ -75,9 +99,18 @@ impl Run {
         self.open.memory_bytes()
             + self.met.memory_bytes()
             + self.held.memory_bytes()
+            + self.asked.memory_bytes()
             + (self.tried.capacity() + self.found_in.capacity()) * size_of::<u64>()
             + self.states.memory_bytes()
     }
+}
+
+/// Adds to the list of a level.
+fn put<T: Clone>(lists: &mut Vec<Vec<T>>, level: u32, item: T) {
+    if lists.len() <= level as usize {
+        lists.resize(level as usize + 1, Vec::new());
+    }
+    lists[level as usize].push(item);
 }
 
 impl XTrie {
@@ -86,6 +119,7 @@ impl XTrie {
             self.forget(run); // a document that broke off
         }
         run.states.end(0);
+        run.forget_answers(0);
         run.open.shrink();
         run.open.begin();
         run.nodes.clear();
@@ -95,6 +129,7 @@ impl XTrie {
         run.states.resize(self.table.row_bound());
         let lineages = self.table.lineages.bound();
         run.held.resize(lineages);
+        run.asked.resize(lineages);
         run.tried.resize(lineages, 0);
         run.found_in.resize(lineages, 0);
         run.found.clear(self.table.pattern_bound());
@@ -135,9 +170,8 @@ impl XTrie {
     fn meet_special(&self, run: &mut Run, special: Special) {
         let Some(node) = self.trie.special(special) else { return };
         // Without namespaces two attributes may have one name.
-        let known = run.marks.last().is_some_and(|marks| run.specials[marks.specials..].contains(&node));
+        let known = run.marks.last().is_some_and(|marks| run.met_nodes[marks.met..].contains(&node));
         if !known {
-            run.specials.push(node);
             self.meet(run, node);
         }
     }
@@ -151,6 +185,7 @@ impl XTrie {
         }
         let level = run.level();
         run.met.insert(node, level);
+        run.met_nodes.push(node);
         let eager = self.options.variant == Variant::Eager;
         for link in &substring.lineages {
             if link.late {
@@ -186,8 +221,8 @@ impl XTrie {
     pub(super) fn end_element(&self, run: &mut Run) {
         self.end_text(run);
         let level = run.level();
-        while let Some(row) = run.waiting_paths.get_mut(level as usize).and_then(Vec::pop) {
-            self.end_path(run, PathId(row));
+        while let Some((path, ends)) = run.waiting_paths.get_mut(level as usize).and_then(Vec::pop) {
+            self.end_path(run, path, ends);
         }
         // Branches before what they are branches of: a row that asks for none of them must know. Completing a row may
         // let another one at this level wait, whose turn it is then.
@@ -214,7 +249,6 @@ impl XTrie {
         }
         let Some(node) = self.trie.special(Special::Text) else { return };
         run.mark();
-        run.specials.push(node);
         self.meet(run, node);
         let level = run.level();
         let text = std::mem::take(&mut run.text);
@@ -229,31 +263,26 @@ impl XTrie {
     /// Leaves the innermost element without a look at what waits.
     fn forget(&self, run: &mut Run) {
         self.forget_level(run);
-        if let Some(node) = run.nodes.pop() {
-            let level = run.level() + 1;
-            let mut at = node;
-            while at != ROOT {
-                run.met.remove(at, level);
-                at = self.trie.nodes[at as usize].max_suffix;
-            }
-        }
+        run.nodes.pop();
         run.open.end();
     }
 
     fn forget_level(&self, run: &mut Run) {
         let level = run.level();
         let Some(marks) = run.marks.pop() else { return };
-        for node in run.specials.drain(marks.specials..) {
+        for node in run.met_nodes.drain(marks.met..) {
             run.met.remove(node, level);
         }
         for lineage in run.noted.drain(marks.noted..) {
             run.held.remove(lineage, level);
         }
-        for lists in [&mut run.waiting, &mut run.waiting_paths] {
-            if let Some(list) = lists.get_mut(level as usize) {
-                list.clear();
-            }
+        if let Some(list) = run.waiting.get_mut(level as usize) {
+            list.clear();
+        }
+        if let Some(list) = run.waiting_paths.get_mut(level as usize) {
+            list.clear();
         }
         run.states.end(level);
+        run.forget_answers(level);
     }
 }

@@ -8,7 +8,7 @@
 use rustc_hash::FxHashMap;
 
 use super::decompose::{Piece, StartTest, Substring};
-use super::lineage::{Lineages, List};
+use super::lineage::{Lineages, List, Tested};
 use super::local::reads_value;
 use super::pattern::Mode;
 use super::trie::Trie;
@@ -30,8 +30,9 @@ pub(super) struct Row {
     /// Its list and its place there.
     list: List,
     place: u32,
-    /// Number of its tests at the end tag, or `NONE`.
+    /// Number of its tests at the end tag, or `NONE`; of a leaf also of those at the start tag.
     pub(super) ends: u32,
+    pub(super) starts: u32,
     pub(super) pattern: PathId,
 }
 
@@ -41,8 +42,9 @@ pub(super) struct PathRow {
     /// That of its last substring.
     pub(super) lineage: u32,
     place: u32,
-    /// Number of the tests at the end tag of its last element, or `NONE`.
-    pub(super) ends: u32,
+    /// Number of the tests of its last substring, or `NONE`.
+    starts: u32,
+    ends: u32,
 }
 
 /// Where the rows of a pattern are.
@@ -106,7 +108,7 @@ impl Table {
         &self.rows[row as usize]
     }
 
-    /// A single path that waits for an end tag, or is to be removed.
+    /// A single path.
     pub(super) fn path(&self, path: PathId) -> Option<&PathRow> {
         self.paths.get(&path.0)
     }
@@ -156,9 +158,9 @@ impl Table {
                 _ => List::Inner,
             };
             let (rank, children, mode) = (piece.rank, piece.children, piece.mode);
-            let (lineage, ends) = self.way(piece, above, trie);
+            let (lineage, starts, ends) = self.way(piece, above, children == 0, trie);
             let place = self.lineages.enlist(lineage, list, at, trie);
-            let row = Row { parent, rank, children, mode, lineage, list, place, ends, pattern };
+            let row = Row { parent, rank, children, mode, lineage, list, place, ends, starts, pattern };
             if at as usize == self.rows.len() {
                 self.rows.push(row);
             } else {
@@ -170,22 +172,27 @@ impl Table {
 
     /// Adds a single path.
     pub(super) fn insert_path(&mut self, pieces: Vec<Piece>, path: PathId, trie: &mut Trie) {
-        let (mut lineage, mut ends) = (NONE, NONE);
+        let (mut lineage, mut starts, mut ends) = (NONE, NONE, NONE);
         for piece in pieces {
             let above = lineage;
-            (lineage, ends) = self.way(piece, above, trie);
+            let leaf = piece.children == 0;
+            (lineage, starts, ends) = self.way(piece, above, leaf, trie);
             if above != NONE {
                 self.release(above, trie); // the one below holds it now
             }
         }
-        let list = if ends == NONE { List::Paths } else { List::Waiting };
-        let place = self.lineages.enlist(lineage, list, path.0, trie);
-        self.paths.insert(path.0, PathRow { lineage, place, ends });
+        let place = if starts == NONE && ends == NONE {
+            self.lineages.enlist(lineage, List::Paths, path.0, trie)
+        } else {
+            self.lineages.enlist_tested(lineage, Tested { path: path.0, starts, ends }, trie)
+        };
+        self.paths.insert(path.0, PathRow { lineage, place, starts, ends });
         self.note(path, Extent::Path);
     }
 
-    /// The lineage of a piece, with one more user, and its tests at the end tag.
-    fn way(&mut self, piece: Piece, above: u32, trie: &mut Trie) -> (u32, u32) {
+    /// The lineage of a piece, with one more user, and the tests that are the piece's own: at the start tag, if it is a
+    /// leaf, and at the end tag.
+    fn way(&mut self, piece: Piece, above: u32, leaf: bool, trie: &mut Trie) -> (u32, u32, u32) {
         let node = match &piece.substring {
             Substring::Names(names) => trie.insert(names),
             Substring::Special(special) => trie.insert_special(*special),
@@ -194,11 +201,12 @@ impl Table {
         let reads = piece.ends.iter().any(reads_value);
         let starts = if piece.starts.is_empty() { NONE } else { self.starts.put(piece.starts.into()) };
         let ends = if piece.ends.is_empty() { NONE } else { self.ends.put(piece.ends.into()) };
-        let lineage = self.lineages.insert(above, piece.gap, node, starts, trie);
+        let (shared, own) = if leaf { (NONE, starts) } else { (starts, NONE) };
+        let lineage = self.lineages.insert(above, piece.gap, node, shared, trie);
         if let Some(node) = self.lineages.element(lineage) {
             trie.nodes[node as usize].readers += u32::from(reads);
         }
-        (lineage, ends)
+        (lineage, own, ends)
     }
 
     fn note(&mut self, pattern: PathId, extent: Extent) {
@@ -213,22 +221,25 @@ impl Table {
         match self.extents.get_mut(pattern.0 as usize).and_then(Option::take) {
             None => {}
             Some(Extent::Path) => {
-                let Some(PathRow { lineage, place, ends }) = self.paths.remove(&pattern.0) else { return };
-                let list = if ends == NONE { List::Paths } else { List::Waiting };
-                if let Some(moved) = self.lineages.strike(lineage, list, place, trie)
-                    && let Some(moved) = self.paths.get_mut(&moved)
-                {
+                let Some(path) = self.paths.remove(&pattern.0) else { return };
+                let PathRow { lineage, place, starts, ends } = path;
+                let moved = if starts == NONE && ends == NONE {
+                    self.lineages.strike(lineage, List::Paths, place, trie)
+                } else {
+                    self.lineages.strike_tested(lineage, place, trie)
+                };
+                if let Some(moved) = moved.and_then(|moved| self.paths.get_mut(&moved)) {
                     moved.place = place;
                 }
-                self.forget(lineage, ends, trie);
+                self.forget(lineage, starts, ends, trie);
             }
             Some(Extent::Rows { from, len }) => {
                 for at in from..from + len {
-                    let Row { lineage, list, place, ends, .. } = *self.row(at);
+                    let Row { lineage, list, place, starts, ends, .. } = *self.row(at);
                     if let Some(moved) = self.lineages.strike(lineage, list, place, trie) {
                         self.rows[moved as usize].place = place;
                     }
-                    self.forget(lineage, ends, trie);
+                    self.forget(lineage, starts, ends, trie);
                 }
                 self.free.entry(len).or_default().push(from);
             }
@@ -236,13 +247,16 @@ impl Table {
     }
 
     /// What a row held on to.
-    fn forget(&mut self, lineage: u32, ends: u32, trie: &mut Trie) {
+    fn forget(&mut self, lineage: u32, starts: u32, ends: u32, trie: &mut Trie) {
         if let Some(node) = self.lineages.element(lineage) {
             let reads = self.ends(ends).iter().any(reads_value);
             trie.nodes[node as usize].readers -= u32::from(reads);
         }
         if ends != NONE {
             self.ends.remove(ends);
+        }
+        if starts != NONE {
+            self.starts.remove(starts);
         }
         self.release(lineage, trie);
     }

@@ -12,8 +12,11 @@
 //!
 //! **Cost.** A branch is noted once for each row and open element.
 
+use std::cell::Cell;
+
 use super::levels::Levels;
 use super::local::{accepts, passes};
+use super::open::Value;
 use super::pattern::Mode;
 use super::run::Run;
 use super::state::Branches;
@@ -30,22 +33,22 @@ impl XTrie {
     /// A leaf, or a row that waits for the end tag, holds at the innermost node.
     pub(super) fn probe_row(&self, run: &mut Run, at: u32, level: u32) {
         let row = self.table.row(at);
-        if run.found.contains(row.pattern) {
+        if run.found.contains(row.pattern) || row.starts != NONE && !self.starts_pass(run, row.starts, level)
+        {
             return;
         }
         if row.ends == NONE && row.mode != Mode::Not {
             self.complete(run, at, level);
         } else if row.parent == NONE || self.is_wanted(run, row, level) {
-            run.wait(level, at, false);
+            run.wait(level, at);
         }
     }
 
     /// Whether a parent still wants this branch.
-    fn is_wanted(&self, run: &Run, row: &Row, level: u32) -> bool {
+    fn is_wanted(&self, run: &mut Run, row: &Row, level: u32) -> bool {
         let branches = self.table.row(row.parent).branches();
-        self.above(run, row.lineage, level)
-            .iter()
-            .any(|each| run.states.wants(row.parent, each, branches, row.rank, run.open.branch(each)))
+        let above = self.above(run, row.lineage, level);
+        above.iter().any(|each| run.states.wants(row.parent, each, branches, row.rank, run.open.branch(each)))
     }
 
     /// A row is complete at a level: its parents have a branch more.
@@ -80,7 +83,7 @@ impl XTrie {
                 if parent.ends == NONE {
                     run.agenda.push((row.parent, each));
                 } else {
-                    run.wait(each, row.parent, false);
+                    run.wait(each, row.parent);
                 }
             }
             #[cfg(test)]
@@ -117,7 +120,7 @@ impl XTrie {
             return;
         }
         let element = run.open.element(level);
-        if self.table.ends(row.ends).iter().all(|test| passes(test, &element, Some(run.open.ending()))) {
+        if self.table.ends(row.ends).iter().all(|test| passes(test, &element, run.open.ending())) {
             self.complete(run, at, level);
         }
     }
@@ -125,7 +128,9 @@ impl XTrie {
     /// A text node ends: a row that waited for it.
     pub(super) fn end_text_row(&self, run: &mut Run, at: u32, level: u32, text: &str) {
         let row = self.table.row(at);
-        if self.table.ends(row.ends).iter().all(|test| accepts(test, text)) {
+        let number = Cell::new(None);
+        let value = Value::new(text, &number);
+        if self.table.ends(row.ends).iter().all(|test| accepts(test, value)) {
             self.complete(run, at, level);
         }
     }

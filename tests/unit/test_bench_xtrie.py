@@ -1,0 +1,46 @@
+"""The sweeps of XTrie at their smallest, and the report drawn from them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from pathcast.bench import xtrie
+from pathcast.bench.foundation import Row
+from pathcast.bench.workloads import Workload, corpus
+
+NOTHING = Workload("none", [], {})
+
+
+def test_the_report_has_a_plot_for_each_figure(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="plots are drawn with the extra report")
+    from pathcast.bench.curves import SAYS, write_report
+
+    assert set(SAYS) == {sweep.figure for sweep in xtrie.SWEEPS}
+    rows = [
+        Row("xtrie", f"{sweep.figure}: {sweep.parameter} {at}, {subject}", {"at": at, "MB": at, key: at * 10})
+        for sweep in xtrie.SWEEPS
+        for at in (1, 2)
+        for subject in sweep.subjects
+        for key in (["µs / document"] if sweep.measure == "time" else ["distinct"])
+    ]
+    text = write_report(rows, {"commit": "<none>"}, tmp_path / "report.html").read_text(encoding="utf-8")
+    assert text.count("<svg") == len(xtrie.SWEEPS)
+    assert "&lt;none&gt;" in text
+    drawing = text[text.index("<svg") : text.index("</svg>") + 6]
+    ElementTree.fromstring(drawing)
+
+
+def test_a_sweep_answers_alike_on_every_curve(monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = corpus()
+    if folder is None or not (folder / "nitf").is_dir():
+        pytest.skip("the sweeps need the NITF DTD beside the checkout")
+    monkeypatch.setenv("PATHCAST_BENCH_SCALE", "0.002")
+    monkeypatch.setenv("PATHCAST_BENCH_FIGURES", "15a 15b")
+    rows = list(xtrie.sweeps(NOTHING))
+    assert {row.subject.partition(", ")[2] for row in rows} == {
+        subject for sweep in xtrie.SWEEPS if sweep.figure in {"15a", "15b"} for subject in sweep.subjects
+    }
+    assert all(row.values["µs / document"] > 0 for row in rows)
