@@ -55,13 +55,12 @@ def read_state(connection: Connection, topic: str, stopping: Callable[[], bool])
         consumer.assign([TopicPartition(topic, 0, low)])
         heard = time.monotonic()
         while not stopping():
+            if time.monotonic() - heard > QUIET:
+                why = connection.complaint or "it does not answer"
+                raise TransportError(f"the state in {topic} cannot be read to its end: {why}")
             message = consumer.poll(0.5)
             if message is None:
-                if time.monotonic() - heard > QUIET:
-                    why = connection.complaint or "it does not answer"
-                    raise TransportError(f"the state in {topic} cannot be read to its end: {why}")
                 continue
-            heard = time.monotonic()
             error = message.error()
             if error is not None:
                 if error.code() == KafkaError._PARTITION_EOF:
@@ -69,6 +68,7 @@ def read_state(connection: Connection, topic: str, stopping: Callable[[], bool])
                 if is_lasting(error):
                     raise KafkaException(error)
                 continue
+            heard = time.monotonic()
             key, value = message.key(), message.value()
             if key is None:
                 raise StateError(f"a record of {topic} has no key: it is none of a broker's state")

@@ -9,8 +9,8 @@ after every older one of this name is finished (`init_transactions`), so the sta
 Of two processes with one name the later one fences the earlier, which then can commit nothing and ends.
 
 A message over which the core fails, or whose consequences no topic takes, would be met again after each
-restart; it is undone once, remembered, and set aside when it is met again. Cost: one commit a batch, about
-ten milliseconds on one node, so a batch takes what has piled up in the meantime.
+restart; it is undone once, remembered, and set aside when it is met again. Cost: one commit a batch, tens of
+milliseconds, so a batch takes what has piled up in the meantime.
 """
 
 from __future__ import annotations
