@@ -150,9 +150,17 @@ impl Levels {
     }
 
     pub(super) fn retain(&mut self, mut holds: impl FnMut(u32) -> bool) {
-        if !self.is_empty() {
-            *self =
-                Self::from_levels(self.iter().filter(|&level| holds(level)).collect::<Vec<_>>().into_iter());
+        if !self.high.is_empty() {
+            let kept: Vec<u32> = self.iter().filter(|&level| holds(level)).collect();
+            *self = Self::from_levels(kept.into_iter());
+            return;
+        }
+        let mut left = self.low;
+        while left != 0 {
+            if !holds(left.trailing_zeros()) {
+                self.low &= !(left & left.wrapping_neg());
+            }
+            left &= left - 1;
         }
     }
 
