@@ -25,6 +25,8 @@ OPTIONAL = {
     "lxml",
     "pyspark",
     "matplotlib",
+    "duckdb",
+    "psycopg",
 }  # a module in the room of an optional dependency may be missing it
 MODULES = ["pathcast", *(found.name for found in pkgutil.walk_packages(pathcast.__path__, "pathcast."))]
 

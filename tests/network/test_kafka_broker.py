@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 from pathcast.cli import app
 from pathcast.network.outcome import Outcome
 from pathcast.network.state import StateError
-from pathcast.network.transports.kafka import KafkaBroker, KafkaClient, TransportError, connection
+from pathcast.network.transports.kafka import KafkaBroker, KafkaClient, TransportError, connection, process
 from pathcast.network.transports.kafka.envelope import Arrival
 from pathcast.network.transports.settings import BrokerSettings, broker_settings, client_settings
 from tests.kafka import jars
@@ -60,8 +60,9 @@ def running(broker: KafkaBroker, lines: list[str]) -> Iterator[None]:
     finally:
         broker.stop()
         thread.join(WAIT)
-    if ended:
-        raise ended[0]
+        print("\n".join(lines))
+        if ended:
+            raise ended[0]
 
 
 @contextmanager
@@ -183,6 +184,20 @@ def test_a_delivery_too_large_for_one_message_is_several(made: Deployment) -> No
         assert sorted(ids) == names
     with pytest.raises(TransportError, match="and brokers take"):
         reader.client.publish("4", "x" * 1_000_000)
+
+
+def test_a_transaction_that_takes_long_is_committed_in_parts(
+    made: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "HANDLING", 0.0)
+    with broker(made):
+        reader = Subscriber(made.client("edge", "reader"))
+        reader.client.subscribe("all", "//a")
+        for number in range(20):
+            reader.client.publish(str(number), "<a/>")
+        reader.client.flush()
+        reader.until(lambda: reader.has("edge/reader/19"), "last document")
+    assert [each.document for each in reader.got] == [f"edge/reader/{number}" for number in range(20)]
 
 
 def test_only_listed_clients_are_let_in(made: Deployment) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pathcast.relational import Relational
 from tests.relational.backends import Make
 from tests.suite.cases import Case, cases, refused_documents
 
 
-def wrong_verdicts(make: Make) -> list[str]:
+def wrong_verdicts(make: Make, modes: Sequence[bool] = (False, True)) -> list[str]:
     """The cases that a database answers otherwise, in both modes of namespaces."""
     return [
         line
-        for ignore in (False, True)
+        for ignore in modes
         for line in _wrong(make(ignore), [case for case in cases() if case.ignore_namespaces is ignore])
     ]
 

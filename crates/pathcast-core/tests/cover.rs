@@ -6,7 +6,7 @@ use pathcast_core::cover::{Expression, Forest, Inserted, Registry, leaf_paths};
 use pathcast_core::limits::Limits;
 
 fn expression(registry: &mut Registry, xpath: &str) -> Arc<Expression> {
-    registry.expression(xpath, false, &[]).unwrap()
+    registry.expression(xpath, false, &[]).expect("an expression")
 }
 
 fn covers(general: &str, specific: &str) -> bool {
@@ -17,7 +17,7 @@ fn covers(general: &str, specific: &str) -> bool {
 
 fn overlaps(advertisement: &str, subscription: &str) -> bool {
     let mut registry = Registry::new(Limits::default());
-    let advertisement = registry.advertisement(&[advertisement.to_owned()], &[]).unwrap();
+    let advertisement = registry.advertisement(&[advertisement.to_owned()], &[]).expect("an advertisement");
     let subscription = expression(&mut registry, subscription);
     registry.overlaps(&advertisement, &subscription, false)
 }

@@ -22,6 +22,8 @@ use crate::subscriptions::{id_to_python, namespaces_from_python, rows};
 
 /// What was refused, with its position.
 type Refused<'py> = Vec<(usize, Bound<'py, PyAny>)>;
+/// Subscriptions that were refused: position, id and error.
+type RefusedSubscriptions<'py> = Vec<(usize, Bound<'py, PyAny>, Bound<'py, PyAny>)>;
 
 /// The rows of a set of subscriptions as `pyarrow` record batches by name, and which were refused as
 /// `(position, id, error)`.
@@ -38,7 +40,7 @@ pub(crate) fn compile<'py>(
     key: (u64, u64),
     levels: usize,
     alternatives: usize,
-) -> PyResult<(Bound<'py, PyDict>, Vec<(usize, Bound<'py, PyAny>, Bound<'py, PyAny>)>)> {
+) -> PyResult<(Bound<'py, PyDict>, RefusedSubscriptions<'py>)> {
     let limits = limits_from_python(limits)?;
     let namespaces = namespaces_from_python(namespaces)?;
     let all = rows(subscriptions, ordered)?;

@@ -19,7 +19,8 @@ main { max-width: 62rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
 h1 { font-size: 1.5rem; margin: 0; } p { margin: .2rem 0 1rem; color: #66727f; }
 svg { display: block; width: 100%; height: auto; background: #fff; border: 1px solid #e4e7eb; }
 table { border-collapse: collapse; margin-top: 1rem; font-size: .85rem; background: #fff; }
-td, th { padding: .25rem .6rem; border: 1px solid #e4e7eb; text-align: right; } td:first-child { text-align: left; }
+td, th { padding: .25rem .6rem; border: 1px solid #e4e7eb; text-align: right; }
+td:first-child { text-align: left; }
 """
 SHOWN: Mapping[str, tuple[str, tuple[str, ...], bool]] = {
     "network-tables": (
@@ -50,7 +51,8 @@ def write_report(rows: Sequence[Row], machine: Mapping[str, Any], path: Path) ->
         for row in rows
     )
     path.write_text(
-        f"<!doctype html><html lang=en><meta charset=utf-8><title>{escape(title)}</title><style>{STYLE}</style>"
+        "<!doctype html><html lang=en><meta charset=utf-8>"
+        f"<title>{escape(title)}</title><style>{STYLE}</style>"
         f"<main><h1>{escape(title)}</h1><p>After “Routing of XML and XPath Queries in Data Dissemination "
         f"Networks”. {escape(facts)}</p>{_plot(rows, columns, logarithmic)}"
         f"<table><tr>{head}</tr>{body}</table></main></html>\n",

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import signal
+import threading
+import time
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
@@ -55,6 +58,7 @@ def broker(
         typer.echo(f"{running.settings.name}: settings, Kafka and topics are right")
         return
     _stop_on_signals(running)
+    threading.Thread(target=_watch, args=(running,), daemon=True).start()
     try:
         running.run(create_topics=create_topics)
     except (FencedError, TransportError) as error:
@@ -66,6 +70,18 @@ def kafka_needed() -> None:
     """End with a sentence if the client library is not there."""
     if importlib.util.find_spec("confluent_kafka") is None:
         fail("this needs confluent-kafka: pip install 'pathcast[kafka]'")
+
+
+def _watch(running: KafkaBroker) -> None:
+    """End the process if a call to Kafka never comes back; nothing is lost, a supervisor starts another."""
+    from pathcast.network.transports.kafka.process import HUNG
+
+    while True:
+        time.sleep(5)
+        since = running.waiting_since
+        if since is not None and time.monotonic() - since > HUNG:
+            typer.echo(f"pathcast: Kafka's client has not come back for {HUNG:.0f} seconds", err=True)
+            os._exit(1)
 
 
 def _stop_on_signals(running: KafkaBroker) -> None:

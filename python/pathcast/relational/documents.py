@@ -8,7 +8,7 @@ from typing import Any
 
 from pathcast.types import Document, Id
 
-DOCUMENTS = 512
+DOCUMENTS = 128
 BYTES = 32 << 20
 
 

@@ -27,18 +27,31 @@ class Session(Protocol):
         """The highest level of any pattern."""
 
 
+PREPARED = {
+    "Name": steps.NAMES,
+    "Label": steps.LABELS,
+    "Low": steps.LOWS,
+    "Pair": steps.PAIRS,
+    "FrameMatch": steps.FRAMES,
+    "Value": steps.VALUES,
+    "NodeValue": steps.NODE_VALUES,
+    "PredicateMatch": steps.PREDICATES,
+    "Kept": steps.ALWAYS,
+    "MatchedXPath": "select document, id from {Kept} where id <> 0",
+}
+"""What is made before the first level, in this order."""
+
+
 def run(session: Session, *, cutting: bool = True) -> None:
     """Fills `Kept` with the nodes that fit patterns; `XMLFrame`, `XMLValue`, `XMLAncestor` are loaded."""
-    session.make("Label", steps.LABELS)
-    session.make("Value", steps.VALUES)
-    session.make("FrameMatch", steps.FRAMES)
-    session.make("PredicateMatch", steps.PREDICATES)
-    session.make("Kept", steps.ALWAYS)
-    session.make("MatchedXPath", "select document, id from {Kept} where id <> 0")
+    for name, query in PREPARED.items():
+        session.make(name, query)
     edges = steps.FRAME_MATCHING_WHERE_NOT_CUT if cutting else steps.FRAME_MATCHING
     found = "union all".join((edges, steps.FINAL_FRAME_MATCHING, steps.PREDICATE_MATCHING))
     pruned = steps.BRANCHING_POINT_PRUNING.replace("{Neighbour}", f"({steps.NEIGHBOUR_PRUNING}) as pruned")
     for level in range(1, session.highest_level() + 1):
+        if cutting:
+            session.make("NotCut", steps.NOT_CUT, level)
         session.make("XMLMatch", found, level)
         session.make("Level", pruned, level)
         session.grow("Kept", "select document, id, start_point from {Level}")

@@ -65,15 +65,21 @@ class Relational:
         namespaces: Namespaces | None = None,
         ignore_namespaces: bool = False,
         cutting: bool = True,
+        levels: int = LEVELS,
     ) -> None:
         """Opens the database, and makes the tables if they are not there.
 
         `ordered`, `namespaces` and `ignore_namespaces` are as for `pathcast.Index`; the latter two hold for
-        the whole database and are kept in it. `cutting` is a step that only saves time.
+        the whole database and are kept in it. `cutting` is a step that only saves time. An expression of more
+        than `levels` levels is matched by its upper ones, and what is found is then decided with the whole
+        expression; every level costs each match a round of statements, on Spark some jobs.
         """
         self.limits = limits or Limits()
         self.ordered = ordered
         self.cutting = cutting
+        self.levels = levels
+        if levels < 1:
+            raise ValueError(f"levels must be at least 1, not {levels}")
         self.dead_letters: list[DeadLetter] = []
         """The bad documents of the last `match`."""
         self._pending: list[tuple[Id, Document]] = []
@@ -94,7 +100,7 @@ class Relational:
             self.settings.namespaces,
             self.settings.ignore_namespaces,
             self.settings.key,
-            LEVELS,
+            self.levels,
             ALTERNATIVES,
         )
         if refused:
@@ -154,6 +160,8 @@ class Relational:
         documents, texts = session.pairs(steps.MATCHES)
         names = {text: json.loads(text) for text in set(texts)}
         yield from zip(documents, map(names.__getitem__, texts), strict=True)
+        if not session.rows("select 1 from {Subscriber} where not is_exact limit 1"):
+            return
         session.make("Candidate", steps.CANDIDATES)
         documents, texts = session.pairs("select document, subscription from {Candidate}")
         if documents:

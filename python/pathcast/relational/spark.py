@@ -8,18 +8,18 @@ forbidden.
 
 from __future__ import annotations
 
-import itertools
 import json
 import shutil
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from pathcast import _core
 from pathcast.errors import DatabaseError, DocumentError, SubscriptionErrors, XPathError
 from pathcast.relational import steps, tables
 from pathcast.relational.program import run
-from pathcast.relational.relational import ALTERNATIVES, LEVELS, ROWS, DeadLetter, Relational
+from pathcast.relational.relational import ALTERNATIVES, ROWS, DeadLetter, Relational
 from pathcast.relational.settings import Settings
 from pathcast.relational.spark_tables import Snapshot, SparkRun, Store
 from pathcast.relational.spark_workers import (
@@ -70,7 +70,6 @@ class SparkRelational(Relational):
         self._temporary = path is None
         self._path = path or tempfile.mkdtemp(prefix="pathcast-relational-")
         self._columns = (id, document)
-        self._runs = itertools.count()
         self.plans: dict[str, str] = {}
         """The plans of the last match, by table and level."""
         super().__init__(backend, **options)
@@ -98,6 +97,8 @@ class SparkRelational(Relational):
             compiled = self._compiled(subscriptions)
         else:
             compiled = self._compiled_here(self.compile(subscriptions))
+        if "Subscription" not in compiled:
+            return
         snapshot = self._store.snapshot(self.settings)
         change, level, written = snapshot.next, 0, list(compiled)
         for table, rows in compiled.items():
@@ -153,7 +154,7 @@ class SparkRelational(Relational):
     def _compiled(self, subscriptions: DataFrame) -> dict[str, DataFrame]:
         """Compiled by the workers; of two rows with one id, either counts."""
         columns = [name for name in ("id", "xpath", "ordered", "namespaces") if name in subscriptions.columns]
-        task = compiling(self.limits, self.settings, self.ordered, LEVELS, ALTERNATIVES)
+        task = compiling(self.limits, self.settings, self.ordered, self.levels, ALTERNATIVES)
         place = f"{self._path}/compiled"
         wide = subscriptions.select(*columns).mapInArrow(task, wide_schema((*COMPILED, "Refused")))
         wide.write.mode("overwrite").partitionBy("part").parquet(place)
@@ -227,7 +228,7 @@ class SparkRelational(Relational):
 
     def _matched(self, documents: DataFrame) -> tuple[DataFrame, DataFrame]:
         """Rows (document, subscription), and the bad documents."""
-        folder = f"{self._path}/runs/{next(self._runs)}"
+        folder = f"{self._path}/runs/{uuid4().hex}"
         kind = documents.schema["document"].dataType.simpleString()
         shredded = f"{folder}/shredded"
         task = shredding(self.limits, self.settings, ROWS)

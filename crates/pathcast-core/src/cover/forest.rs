@@ -6,7 +6,7 @@
 //! children finds another root or becomes one: what was hidden surfaces.
 //!
 //! Invariants: no root covers another; every other expression is covered by its parent. Roots are found through a
-//! [`Trie`] of their linear paths, so an insertion does not compare with everyone. Expressions without a linear path
+//! [`Trie`] of their linear paths and of the values they ask for, so an insertion does not compare with everyone. Expressions without a linear path
 //! (`not(//a)`) are kept in a list of which only the first [`LOOSE`] are looked at, and at most [`VERIFIED`] tree
 //! patterns that share a path with the new one: beyond that coverings are missed, which costs messages and never a
 //! document.
@@ -16,9 +16,11 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::keys::Value;
 use super::registry::{Expression, Handle, Registry};
 use super::trie::{Role, Trie};
 use super::word::Word;
+use crate::pattern::LinearPath;
 
 /// Expressions without a path that a new one is compared with.
 const LOOSE: usize = 64;
@@ -141,16 +143,16 @@ impl Forest {
         &mut self,
         expression: &Expression,
         handle: Handle,
-        change: impl Fn(&mut Trie, &crate::pattern::LinearPath, Handle, Role),
+        change: impl Fn(&mut Trie, &LinearPath, Handle, Role, &[Value]),
     ) {
         if let Some(path) = &expression.linear {
-            change(&mut self.trie, path, handle, Role::Both);
+            change(&mut self.trie, path, handle, Role::Both, &[]);
         }
         for path in &expression.needed {
-            change(&mut self.trie, path, handle, Role::Needed);
+            change(&mut self.trie, path, handle, Role::Needed, &expression.needed_values);
         }
         for path in &expression.had {
-            change(&mut self.trie, path, handle, Role::Had);
+            change(&mut self.trie, path, handle, Role::Had, &expression.had_values);
         }
     }
 
@@ -193,7 +195,8 @@ impl Forest {
             tried >= VERIFIED
         };
         for path in expression.linear.iter().chain(&expression.had) {
-            self.trie.covering(&Word::new(path, &registry.names), &registry.names, &mut visit);
+            let word = Word::new(path, &registry.names);
+            self.trie.covering(&word, &expression.had_values, &registry.names, &mut visit);
             if found.get().is_some() {
                 return found.get();
             }
@@ -222,7 +225,7 @@ impl Forest {
             tried >= VERIFIED
         };
         for path in expression.linear.iter().chain(&expression.needed) {
-            self.trie.covered(path, &registry.names, &mut visit);
+            self.trie.covered(path, expression.needed_values.first().copied(), &registry.names, &mut visit);
         }
         let listed = self.loose.iter().take(LOOSE).copied();
         found.extend(listed.filter(|handle| registry.covers(expression, &self.members[handle].expression)));

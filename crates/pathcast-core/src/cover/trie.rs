@@ -8,7 +8,10 @@
 //!
 //! The bits of a node are those of all paths that were ever below it; they are forgotten when the node is.
 
+use rustc_hash::FxHashMap;
+
 use super::Handle;
+use super::keys::Value;
 use super::word::{Row, Word, accepts};
 use crate::names::Names;
 use crate::pattern::{LinearPath, LinearStep, NameTest, Tail};
@@ -20,7 +23,6 @@ type NodeId = u32;
 struct Terminal {
     tail: Tail,
     handle: Handle,
-    role: Role,
 }
 
 /// What a path stands for.
@@ -38,9 +40,42 @@ pub(super) enum Role {
 struct Node {
     /// Sorted by name, then gap.
     edges: Vec<(LinearStep, NodeId)>,
-    terminals: Vec<Terminal>,
+    /// Paths that expressions need.
+    needed: Vec<Terminal>,
+    /// Paths that expressions have.
+    had: Vec<Terminal>,
+    /// How many more there are under a value.
+    valued: u32,
     /// The names of all edges below.
     below: u128,
+}
+
+impl Node {
+    fn is_empty(&self) -> bool {
+        self.edges.is_empty() && self.needed.is_empty() && self.had.is_empty() && self.valued == 0
+    }
+}
+
+fn take(terminals: &mut Vec<Terminal>, gone: Terminal) {
+    if let Some(at) = terminals.iter().position(|terminal| *terminal == gone) {
+        terminals.swap_remove(at);
+    }
+}
+
+/// How many were taken.
+fn take_valued(
+    valued: &mut FxHashMap<(NodeId, Value), Vec<Terminal>>,
+    key: (NodeId, Value),
+    gone: Terminal,
+) -> u32 {
+    let Some(terminals) = valued.get_mut(&key) else { return 0 };
+    let before = terminals.len();
+    take(terminals, gone);
+    let taken = before - terminals.len();
+    if terminals.is_empty() {
+        valued.remove(&key);
+    }
+    taken as u32
 }
 
 /// Linear paths.
@@ -48,11 +83,20 @@ struct Node {
 pub(super) struct Trie {
     nodes: Vec<Node>,
     free: Vec<NodeId>,
+    /// By node and value: paths of expressions that need this value, and of those that have it. A hundred thousand
+    /// expressions that differ in one value would otherwise all be candidates of each other.
+    needed: FxHashMap<(NodeId, Value), Vec<Terminal>>,
+    had: FxHashMap<(NodeId, Value), Vec<Terminal>>,
 }
 
 impl Default for Trie {
     fn default() -> Self {
-        Self { nodes: vec![Node::default()], free: Vec::new() }
+        Self {
+            nodes: vec![Node::default()],
+            free: Vec::new(),
+            needed: FxHashMap::default(),
+            had: FxHashMap::default(),
+        }
     }
 }
 
@@ -68,7 +112,8 @@ fn bit(name: NameTest) -> u128 {
 }
 
 impl Trie {
-    pub(super) fn insert(&mut self, path: &LinearPath, handle: Handle, role: Role) {
+    /// Stores a path. `values` are those that the expression needs, or has.
+    pub(super) fn insert(&mut self, path: &LinearPath, handle: Handle, role: Role, values: &[Value]) {
         let mut node = 0;
         let mut later: u128 = path.steps.iter().fold(0, |bits, step| bits | bit(step.name));
         for (at, step) in path.steps.iter().enumerate() {
@@ -87,10 +132,30 @@ impl Trie {
                 }
             };
         }
-        self.nodes[node].terminals.push(Terminal { tail: path.tail, handle, role });
+        let terminal = Terminal { tail: path.tail, handle };
+        let place = &mut self.nodes[node];
+        match (role, values.first()) {
+            (Role::Needed, Some(&value)) => {
+                place.valued += 1;
+                self.needed.entry((node as NodeId, value)).or_default().push(terminal);
+            }
+            (Role::Needed, None) => place.needed.push(terminal),
+            (Role::Had, _) => {
+                place.had.push(terminal);
+                place.valued += values.len() as u32;
+                for &value in values {
+                    self.had.entry((node as NodeId, value)).or_default().push(terminal);
+                }
+            }
+            (Role::Both, _) => {
+                place.needed.push(terminal);
+                place.had.push(terminal);
+            }
+        }
     }
 
-    pub(super) fn remove(&mut self, path: &LinearPath, handle: Handle, role: Role) {
+    /// Takes out what was stored with the same arguments.
+    pub(super) fn remove(&mut self, path: &LinearPath, handle: Handle, role: Role, values: &[Value]) {
         let mut way = Vec::with_capacity(path.steps.len());
         let mut node = 0;
         for step in &path.steps {
@@ -99,12 +164,26 @@ impl Trie {
             way.push((node, edge));
             node = self.nodes[node].edges[edge].1 as usize;
         }
-        let gone = Terminal { tail: path.tail, handle, role };
-        if let Some(at) = self.nodes[node].terminals.iter().position(|terminal| *terminal == gone) {
-            self.nodes[node].terminals.swap_remove(at);
+        let gone = Terminal { tail: path.tail, handle };
+        let place = &mut self.nodes[node];
+        match (role, values.first()) {
+            (Role::Needed, Some(&value)) => {
+                place.valued -= take_valued(&mut self.needed, (node as NodeId, value), gone);
+            }
+            (Role::Needed, None) => take(&mut place.needed, gone),
+            (Role::Had, _) => {
+                take(&mut place.had, gone);
+                for &value in values {
+                    place.valued -= take_valued(&mut self.had, (node as NodeId, value), gone);
+                }
+            }
+            (Role::Both, _) => {
+                take(&mut place.needed, gone);
+                take(&mut place.had, gone);
+            }
         }
         while let Some((above, edge)) = way.pop() {
-            if !self.nodes[node].terminals.is_empty() || !self.nodes[node].edges.is_empty() {
+            if !self.nodes[node].is_empty() {
                 return;
             }
             self.nodes[node] = Node::default();
@@ -117,22 +196,32 @@ impl Trie {
         }
     }
 
-    /// Gives the expressions whose needed path covers the word, until `visit` says that it is enough.
-    pub(super) fn covering(&self, word: &Word, names: &Names, visit: &mut impl FnMut(Handle) -> bool) {
-        self.cover_from(0, &word.start(), word, names, visit);
+    /// Gives the expressions whose needed path covers the word and whose value is among `values`, until `visit` says
+    /// that it is enough.
+    pub(super) fn covering(
+        &self,
+        word: &Word,
+        values: &[Value],
+        names: &Names,
+        visit: &mut impl FnMut(Handle) -> bool,
+    ) {
+        self.cover_from(0, &word.start(), word, values, names, visit);
     }
 
     fn cover_from(
         &self,
-        node: NodeId,
+        id: NodeId,
         row: &Row,
         word: &Word,
+        values: &[Value],
         names: &Names,
         visit: &mut impl FnMut(Handle) -> bool,
     ) -> bool {
-        let node = &self.nodes[node as usize];
-        for terminal in &node.terminals {
-            if terminal.role != Role::Had && word.ends(row, terminal.tail, names) && visit(terminal.handle) {
+        let node = &self.nodes[id as usize];
+        let valued = values.iter().filter(|_| node.valued > 0);
+        let valued = valued.filter_map(|&value| self.needed.get(&(id, value))).flatten();
+        for terminal in node.needed.iter().chain(valued) {
+            if word.ends(row, terminal.tail, names) && visit(terminal.handle) {
                 return true;
             }
         }
@@ -140,15 +229,17 @@ impl Trie {
             let from = node.edges.partition_point(|(edge, _)| edge.name < *test);
             node.edges[from..].iter().take_while(|(edge, _)| edge.name == *test).any(|(edge, child)| {
                 let next = word.step(row, edge.min, edge.exact, accepted);
-                !next.is_empty() && self.cover_from(*child, &next, word, names, visit)
+                !next.is_empty() && self.cover_from(*child, &next, word, values, names, visit)
             })
         })
     }
 
-    /// Gives the expressions that have a path which `general` covers, until `visit` says that it is enough.
+    /// Gives the expressions that have a path which `general` covers, and a value if one is needed, until `visit` says
+    /// that it is enough.
     pub(super) fn covered(
         &self,
         general: &LinearPath,
+        value: Option<Value>,
         names: &Names,
         visit: &mut impl FnMut(Handle) -> bool,
     ) {
@@ -158,13 +249,15 @@ impl Trie {
         }
         let mut start = Row::default();
         start.insert(0);
-        let root = Frame { level: 0, open: 0, row: start, first: vec![(0, 0)], reached: 0 };
-        Descent { trie: self, general, names, missing, frames: vec![root] }.walk(0, visit);
+        let mut first = vec![u32::MAX; general.steps.len() + 1];
+        first[0] = 0;
+        let root = Frame { level: 0, open: 0, row: start, reached: 0 };
+        Descent { trie: self, general, value, names, missing, first, frames: vec![root] }.walk(0, visit);
     }
 
     #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
-        self.nodes[0].edges.is_empty() && self.nodes[0].terminals.is_empty()
+        self.nodes[0].is_empty()
     }
 
     /// Heap bytes held.
@@ -173,7 +266,7 @@ impl Trie {
             + self
                 .nodes
                 .iter()
-                .map(|node| node.edges.capacity() * 16 + node.terminals.capacity() * 24)
+                .map(|node| node.edges.capacity() * 16 + (node.needed.capacity() + node.had.capacity()) * 24)
                 .sum::<usize>()
     }
 }
@@ -185,65 +278,89 @@ struct Frame {
     open: u32,
     /// Which elements of the general path may stand here; 0 is the document node.
     row: Row,
-    /// By element that may stand on the way: the first level at which it may, ascending by element.
-    first: Vec<(usize, u32)>,
     /// The last element that may stand on the way.
     reached: usize,
-}
-
-impl Frame {
-    fn first_level(&self, element: usize) -> Option<u32> {
-        let at = self.first.binary_search_by_key(&element, |(element, _)| *element).ok()?;
-        Some(self.first[at].1)
-    }
 }
 
 struct Descent<'a> {
     trie: &'a Trie,
     general: &'a LinearPath,
+    value: Option<Value>,
     names: &'a Names,
     /// By element: the names of the elements after it.
     missing: Vec<u128>,
+    /// By element: the first level on the way at which it may stand; the largest number is none.
+    first: Vec<u32>,
     frames: Vec<Frame>,
 }
 
 impl Descent<'_> {
-    fn walk(&mut self, node: NodeId, visit: &mut impl FnMut(Handle) -> bool) -> bool {
+    fn walk(&mut self, id: NodeId, visit: &mut impl FnMut(Handle) -> bool) -> bool {
         let trie = self.trie;
-        let node = &trie.nodes[node as usize];
-        let last = &self.frames[self.frames.len() - 1];
-        let found = last.first_level(self.general.steps.len());
-        if let Some(first) = found {
-            for terminal in &node.terminals {
-                if terminal.role != Role::Needed && self.ends(first, terminal.tail) && visit(terminal.handle)
-                {
+        let node = &trie.nodes[id as usize];
+        let found = self.first[self.general.steps.len()];
+        if found != u32::MAX {
+            let terminals = match self.value {
+                None => node.had.as_slice(),
+                Some(value) => trie.had.get(&(id, value)).map_or(&[][..], Vec::as_slice),
+            };
+            for terminal in terminals {
+                if self.ends(found, terminal.tail) && visit(terminal.handle) {
                     return true;
                 }
             }
-        }
-        // An at-least gap may be met by any later element again, so only what nobody has met is missing.
-        if node.below & self.missing[last.reached] != self.missing[last.reached] {
+        } else if !self.can_go_on() {
             return false;
         }
+        let missing = self.missing[self.frames[self.frames.len() - 1].reached];
         for (edge, child) in &node.edges {
+            // A name that nobody on the way has met must be met at the child or below it.
+            if (trie.nodes[*child as usize].below | bit(edge.name)) & missing != missing {
+                continue;
+            }
             let frame = self.frame(edge);
+            for element in frame.row.iter() {
+                self.first[element] = self.first[element].min(frame.level);
+            }
+            let level = frame.level;
             self.frames.push(frame);
             if self.walk(*child, visit) {
                 return true;
             }
-            self.frames.pop();
+            if let Some(frame) = self.frames.pop() {
+                for element in frame.row.iter() {
+                    if self.first[element] == level {
+                        self.first[element] = u32::MAX;
+                    }
+                }
+            }
         }
         false
+    }
+
+    /// Whether another element can still be placed below: one behind an at-least gap always, one behind an exact gap
+    /// only as long as its level has not been passed.
+    fn can_go_on(&self) -> bool {
+        let last = &self.frames[self.frames.len() - 1];
+        self.general.steps.iter().enumerate().take(last.reached + 1).any(|(at, step)| {
+            if !step.exact {
+                return self.first[at] != u32::MAX;
+            }
+            self.frames
+                .iter()
+                .rev()
+                .take_while(|above| above.open == last.open && above.level + step.min > last.level)
+                .any(|above| above.row.contains(at))
+        })
     }
 
     fn frame(&self, edge: &LinearStep) -> Frame {
         let last = &self.frames[self.frames.len() - 1];
         let level = last.level + edge.min;
         let open = last.open + u32::from(!edge.exact);
-        let mut frame =
-            Frame { level, open, row: Row::default(), first: last.first.clone(), reached: last.reached };
+        let mut frame = Frame { level, open, row: Row::default(), reached: last.reached };
         for (at, step) in self.general.steps.iter().enumerate().take(last.reached + 1) {
-            if !accepts(step.name, edge.name, self.names) || level < step.min {
+            if level < step.min || !accepts(step.name, edge.name, self.names) {
                 continue;
             }
             let target = level - step.min;
@@ -254,14 +371,10 @@ impl Descent<'_> {
                     .take_while(|above| above.open == open && above.level >= target)
                     .any(|above| above.level == target && above.row.contains(at))
             } else {
-                last.first_level(at).is_some_and(|first| first <= target)
+                self.first[at] <= target
             };
             if fits {
                 frame.row.insert(at + 1);
-                if frame.first_level(at + 1).is_none() {
-                    let place = frame.first.partition_point(|(element, _)| *element < at + 1);
-                    frame.first.insert(place, (at + 1, level));
-                }
                 frame.reached = frame.reached.max(at + 1);
             }
         }

@@ -1,6 +1,6 @@
 //! Comparisons of numbers, sorted by their constant, apart for each subject and guard.
 //!
-//! Half of all comparisons pass in most documents, so a value alone would call for too many. A comparison is kept with
+//! A comparison passes far more often than an equality, so a value alone would call for too many. A comparison is kept with
 //! the path that its expression cannot do without, its *guard*, and only those of paths found are looked at.
 
 use std::collections::BTreeMap;

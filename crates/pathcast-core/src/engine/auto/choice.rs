@@ -1,7 +1,6 @@
 //! Which way to run a set, and when to think again. One place, so that it can be tested as a table.
 //!
-//! The candidates are those that were best or near the best somewhere when all engines were held beside each other
-//! (`make bench`): the lazy DFA where documents repeat states, the shared automaton where they do not or where there is
+//! There are two candidates; `make bench` prints how far they are from the best of all engines: the lazy DFA where documents repeat states, the shared automaton where they do not or where there is
 //! no room or no time to remember. Both run on one automaton, so changing from one to the other costs nothing.
 
 use super::profile::Profile;
@@ -72,7 +71,8 @@ pub struct Work {
 }
 
 impl Work {
-    /// Whether the shared automaton would have been faster: a built transition costs about three of its steps. While
+    /// Whether the shared automaton would have been faster: a built transition is taken to
+    /// cost three of its steps, an estimate that was not measured. While
     /// there is room, building is an investment that the budget bounds.
     pub fn does_not_pay(self) -> bool {
         self.full > 0 && 3 * self.missed > self.tags

@@ -11,7 +11,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Topic
 from pathcast.network.message import ClientMessage, Delivery
 from pathcast.network.transports.client import Client
 from pathcast.network.transports.kafka import topics
-from pathcast.network.transports.kafka.connection import Connection, TransportError, reason
+from pathcast.network.transports.kafka.connection import Connection, TransportError, is_lasting, reason
 from pathcast.network.transports.kafka.envelope import Sender
 from pathcast.network.transports.settings import RESERVED, ClientSettings
 from pathcast.network.wire import decode_delivery, encode
@@ -109,7 +109,7 @@ class KafkaClient(Client):
                 continue
             error = message.error()
             if error is not None:
-                if not error.retriable():
+                if is_lasting(error):
                     raise TransportError(f"{self.settings.outbox} cannot be read: {error.str()}")
                 continue
             delivery = decode_delivery(message.value() or b"")

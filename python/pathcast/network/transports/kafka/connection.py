@@ -26,6 +26,14 @@ Made = TypeVar("Made")
 
 _FENCED = (KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH)
 
+_LASTING = (
+    KafkaError._AUTO_OFFSET_RESET,
+    KafkaError.OFFSET_OUT_OF_RANGE,
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    KafkaError.GROUP_AUTHORIZATION_FAILED,
+    KafkaError.UNSUPPORTED_VERSION,
+)
+
 
 class TransportError(PathcastError):
     """Kafka cannot be used as the settings say, and why."""
@@ -68,6 +76,9 @@ class Connection:
                 {
                     # A server that was gone for a while is found again soon.
                     "reconnect.backoff.max.ms": 2_000,
+                    # Otherwise, after the whole of Kafka was away, librdkafka 2.16 may wait for ever for a
+                    # coordinator that it has replaced.
+                    "metadata.recovery.strategy": "none",
                     "client.id": f"pathcast-{self.name}",
                     **self.kafka.both,
                     **settings,
@@ -123,3 +134,8 @@ def is_retriable(error: KafkaException) -> bool:
     """Whether the same call may be made again."""
     inner = error.args[0] if error.args else None
     return isinstance(inner, KafkaError) and inner.retriable()
+
+
+def is_lasting(error: KafkaError) -> bool:
+    """Whether a reader will meet an error again and again; others pass, and librdkafka tries by itself."""
+    return error.fatal() or error.code() in _LASTING

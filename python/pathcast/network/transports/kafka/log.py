@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from pathcast.network.state import Record, StateError
-from pathcast.network.transports.kafka.connection import Connection, TransportError, reason
+from pathcast.network.transports.kafka.connection import Connection, TransportError, is_lasting, reason
 
 READ = "read"
 _PREFIX = b'["read",'
@@ -48,9 +48,7 @@ def _json(value: object) -> bytes:
 
 def read_state(connection: Connection, topic: str, stopping: Callable[[], bool]) -> Kept:
     """The last value of each key in the state topic, up to its committed end."""
-    consumer = connection.consumer(
-        {"group.id": f"pathcast-{connection.name}-state", "enable.partition.eof": True}
-    )
+    consumer = connection.consumer({"group.id": topic, "enable.partition.eof": True})
     latest: dict[bytes, bytes] = {}
     try:
         low, _ = consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=QUIET)
@@ -68,7 +66,7 @@ def read_state(connection: Connection, topic: str, stopping: Callable[[], bool])
             if error is not None:
                 if error.code() == KafkaError._PARTITION_EOF:
                     break
-                if not error.retriable():
+                if is_lasting(error):
                     raise KafkaException(error)
                 continue
             key, value = message.key(), message.value()

@@ -35,6 +35,7 @@ from pathcast.network.transports.kafka.connection import (
     code,
     is_fatal,
     is_fenced,
+    is_lasting,
     is_retriable,
     reason,
 )
@@ -56,6 +57,13 @@ from pathcast.network.wire import encode
 POLL = 0.25
 """Seconds that an idle broker waits before it looks whether it should stop."""
 WAIT = 30.0
+HUNG = 4 * WAIT
+"""Seconds after which a call that should have come back after `WAIT` will never."""
+TRANSACTION = 60_000
+"""Milliseconds after which Kafka undoes the transaction of a process that is gone. Until then, or until the
+process is back, what others write to the same inboxes waits behind it."""
+HANDLING = 10.0
+"""Seconds of work that go into one transaction, well below that."""
 PATIENCE = 10
 """Transactions in a row that may be undone before the process gives up."""
 BATCH_BYTES = 16 << 20
@@ -80,11 +88,15 @@ class KafkaBroker:
         self._positions: dict[str, int] = {}
         self._changes: dict[bytes, bytes | None] = {}
         self._failed: list[tuple[Place | None, KafkaError, str]] = []
+        self._left: list[Arrival] = []
+        """Messages that were read and found no time in the last transaction."""
         self._open = 0
         """Messages of the transaction."""
         self._careful = 0
         """Messages that are taken one a transaction, with each consequence written alone."""
         self._stopping = threading.Event()
+        self.waiting_since: float | None = None
+        """When a call to Kafka began that is not back, by the monotonic clock; see `HUNG`."""
         self.started = False
         """Whether it has been ready for messages."""
 
@@ -101,11 +113,15 @@ class KafkaBroker:
         largest = self.settings.max_message_bytes + topics.OVERHEAD
         fetched = max(50 << 20, largest)
         self._producer = self.connection.producer(
-            {"transactional.id": f"pathcast-{self.settings.name}", "message.max.bytes": largest}
+            {
+                "transactional.id": self.settings.state,
+                "transaction.timeout.ms": TRANSACTION,
+                "message.max.bytes": largest,
+            }
         )
         self._consumer = self.connection.consumer(
             {
-                "group.id": f"pathcast-{self.settings.name}",
+                "group.id": self.settings.state,
                 "enable.partition.eof": True,
                 "fetch.max.bytes": fetched,
                 "receive.message.max.bytes": fetched + (1 << 20),
@@ -139,7 +155,11 @@ class KafkaBroker:
         if batch:
             self._open = len(batch)
             self._begin()
-            for each in batch:
+            late = time.monotonic() + HANDLING
+            for place, each in enumerate(batch):
+                if place and time.monotonic() > late:
+                    batch, self._left = batch[:place], batch[place:]
+                    break
                 try:
                     outcome = self._handled(each)
                 except Exception as error:
@@ -157,9 +177,11 @@ class KafkaBroker:
 
     def _gather(self) -> list[Arrival]:
         """What has piled up, up to the size of a batch."""
-        found: list[Arrival] = []
-        size, wait = 0, POLL
         most = 1 if self._careful else self.settings.batch
+        found, self._left = self._left[:most], self._left[most:]
+        if found:
+            return found
+        size, wait = 0, POLL
         while len(found) < most and size < BATCH_BYTES:
             message = self._consumer.poll(wait)
             if message is None:
@@ -172,12 +194,11 @@ class KafkaBroker:
                 wait = 0.0
             elif error.code() == KafkaError._PARTITION_EOF:
                 break
-            elif not error.retriable() and error.code() not in (
-                KafkaError._TRANSPORT,
-                KafkaError._ALL_BROKERS_DOWN,
-            ):
+            elif is_lasting(error):
                 topic = message.topic() or self.settings.inbox
                 raise TransportError(f"{topic} cannot be read: {error.str()}")
+            else:
+                self.report.note([f"reading {message.topic()}: {error.str()}"])
         return found
 
     def _handled(self, each: Arrival) -> Outcome:
@@ -275,6 +296,7 @@ class KafkaBroker:
     def _insist(self, call: Callable[[float], None], what: str) -> None:
         """A call that may be made again until it is through; Kafka may be away for a while."""
         while True:
+            self.waiting_since = time.monotonic()
             try:
                 call(WAIT)
                 return
@@ -282,6 +304,8 @@ class KafkaBroker:
                 if not is_retriable(error) or self._stopping.is_set():
                     raise self._failure(error, what) from None
                 self.report.say(f"waiting for Kafka to {what}: {reason(error)}")
+            finally:
+                self.waiting_since = None
 
     def _failure(self, error: KafkaException, what: str) -> Exception:
         """What an error means for the process: it is fenced, it ends, or the transaction is undone."""
@@ -334,6 +358,7 @@ class KafkaBroker:
                 self._must_be_new()
         except KafkaException as error:
             raise TransportError(f"{settings.name}: the inbox cannot be read: {reason(error)}") from None
+        self._left = []
         counters = self.broker.counters
         self.broker, outcome = restored(settings.name, kept.records, settings.policy)
         self.broker.counters = counters
