@@ -85,11 +85,6 @@ impl Levels {
         std::iter::once(self.low).chain(self.high.iter().copied()).collect()
     }
 
-    #[inline]
-    pub(super) fn is_empty(&self) -> bool {
-        self.low == 0 && self.high.is_empty()
-    }
-
     fn highest(&self) -> Option<u32> {
         if let Some(at) = self.high.iter().rposition(|&word| word != 0) {
             return Some(64 * (at as u32 + 1) + 63 - self.high[at].leading_zeros());
@@ -305,7 +300,7 @@ mod tests {
                         assert_eq!(sets.above(1, level, gap), set(&fitting), "{gap:?} {levels:?} {level}");
                     }
                     levels.iter().for_each(|&level| sets.remove(1, level));
-                    assert!(sets.get(1, bound).is_empty() && sets.high.is_empty());
+                    assert!(sets.get(1, bound) == Levels::default() && sets.high.is_empty());
                 }
             }
         }
