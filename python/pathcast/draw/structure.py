@@ -90,7 +90,7 @@ def xtrie(
     Raises `XPathError` for an expression that would be refused, and `ValueError` for more than a picture
     holds.
 
-    >>> structure = xtrie(["/a/b[c/*/d]//b/c", "//c/b//c/d"])
+    >>> structure = xtrie(["/a/b[c/*/d]//b/c", "//c/b//c/d"], ordered=True)
     >>> [row.substring for row in structure.rows]
     ['ab', 'abc', 'd', 'bc', 'cb', 'cd']
     >>> [row.levels for row in structure.rows]

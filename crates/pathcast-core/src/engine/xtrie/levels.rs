@@ -85,11 +85,6 @@ impl Levels {
         std::iter::once(self.low).chain(self.high.iter().copied()).collect()
     }
 
-    #[inline]
-    pub(super) fn is_empty(&self) -> bool {
-        self.low == 0 && self.high.is_empty()
-    }
-
     fn highest(&self) -> Option<u32> {
         if let Some(at) = self.high.iter().rposition(|&word| word != 0) {
             return Some(64 * (at as u32 + 1) + 63 - self.high[at].leading_zeros());
@@ -150,9 +145,17 @@ impl Levels {
     }
 
     pub(super) fn retain(&mut self, mut holds: impl FnMut(u32) -> bool) {
-        if !self.is_empty() {
-            *self =
-                Self::from_levels(self.iter().filter(|&level| holds(level)).collect::<Vec<_>>().into_iter());
+        if !self.high.is_empty() {
+            let kept: Vec<u32> = self.iter().filter(|&level| holds(level)).collect();
+            *self = Self::from_levels(kept.into_iter());
+            return;
+        }
+        let mut left = self.low;
+        while left != 0 {
+            if !holds(left.trailing_zeros()) {
+                self.low &= !(left & left.wrapping_neg());
+            }
+            left &= left - 1;
         }
     }
 
@@ -297,7 +300,7 @@ mod tests {
                         assert_eq!(sets.above(1, level, gap), set(&fitting), "{gap:?} {levels:?} {level}");
                     }
                     levels.iter().for_each(|&level| sets.remove(1, level));
-                    assert!(sets.get(1, bound).is_empty() && sets.high.is_empty());
+                    assert!(sets.get(1, bound) == Levels::default() && sets.high.is_empty());
                 }
             }
         }

@@ -151,6 +151,9 @@ impl Lineages {
             let parent = if noted { parent } else { NONE };
             let list = &mut trie.nodes[node as usize].lineages;
             fresh.place = list.len() as u32;
+            if list.is_empty() {
+                list.reserve_exact(1); // most substrings are in one lineage, and room for four would cost more
+            }
             list.push(Link { lineage: at, parent, probe, reach, inner: true, late: gap.min == 0 });
         }
         if self.free.pop().is_some() {
@@ -213,6 +216,9 @@ impl Lineages {
         let each = &mut self.lineages[lineage as usize];
         let (node, at) = (each.node, each.place);
         let Some(rows) = each.list(list) else { return NONE };
+        if rows.is_empty() {
+            rows.reserve_exact(1);
+        }
         rows.push(row);
         if node != NONE {
             trie.nodes[node as usize].lineages[at as usize].inner = false;
