@@ -54,7 +54,7 @@ impl XTrie {
             let anchor = if lineage.parent == NONE { 0 } else { level - lineage.gap.min };
             let anchor = run.open.serial(anchor);
             if std::mem::replace(&mut run.tried[at as usize], anchor) != anchor {
-                lineage.plain.iter().for_each(|&row| self.probe_row(run, row, level));
+                self.complete_all(run, &lineage.plain, level);
             }
         }
         lineage.others.iter().for_each(|&row| self.probe_row(run, row, level));

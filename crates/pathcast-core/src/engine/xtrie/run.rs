@@ -41,6 +41,8 @@ pub struct Run {
     pub(super) waiting_paths: Vec<Vec<(PathId, u32)>>,
     /// Rows that were just completed, at their levels.
     pub(super) agenda: Vec<(u32, u32)>,
+    /// Rows that are about to be completed, and what was fetched for them.
+    pub(super) batch: Vec<(u32, u32)>,
     pub(super) found: Found,
     /// The text node that is being read.
     text: String,
