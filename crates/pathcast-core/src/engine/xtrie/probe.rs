@@ -18,11 +18,11 @@ use super::{Variant, XTrie};
 use crate::engine::PathId;
 
 impl XTrie {
-    /// Tries a lineage whose substring was met at the innermost node.
-    pub(super) fn probe(&self, run: &mut Run, at: u32, level: u32) {
+    /// Tries a lineage whose substring was met at the innermost node; `hangs` if it is known to hang on the one above.
+    pub(super) fn probe(&self, run: &mut Run, at: u32, level: u32, hangs: bool) {
         let lineage = self.table.lineages.get(at);
         let eager = self.options.variant == Variant::Eager;
-        if !self.hangs(run, lineage, level)
+        if !(hangs || self.hangs(run, lineage, level))
             || lineage.tests != NONE && !self.starts_pass(run, lineage.tests, level)
         {
             return;
@@ -54,7 +54,7 @@ impl XTrie {
             let anchor = if lineage.parent == NONE { 0 } else { level - lineage.gap.min };
             let anchor = run.open.serial(anchor);
             if std::mem::replace(&mut run.tried[at as usize], anchor) != anchor {
-                lineage.plain.iter().for_each(|&row| self.probe_row(run, row, level));
+                self.complete_all(run, &lineage.plain, level);
             }
         }
         lineage.others.iter().for_each(|&row| self.probe_row(run, row, level));

@@ -41,6 +41,8 @@ pub struct Run {
     pub(super) waiting_paths: Vec<Vec<(PathId, u32)>>,
     /// Rows that were just completed, at their levels.
     pub(super) agenda: Vec<(u32, u32)>,
+    /// Rows that are about to be completed, and what was fetched for them.
+    pub(super) batch: Vec<(u32, u32)>,
     pub(super) found: Found,
     /// The text node that is being read.
     text: String,
@@ -193,15 +195,16 @@ impl XTrie {
                 continue;
             }
             // Most lineages are passed over here.
+            let known = eager && link.parent != NONE;
             let may = if link.probe == NONE {
                 link.reach.fits(level)
-            } else if eager && link.parent != NONE {
+            } else if known {
                 run.held.has_above(link.parent, level, link.reach)
             } else {
                 (eager || !link.inner) && run.met.has_above(link.probe, level, link.reach)
             };
             if may {
-                self.probe(run, link.lineage, level);
+                self.probe(run, link.lineage, level, known);
             }
         }
     }
@@ -214,7 +217,7 @@ impl XTrie {
         if late.len() > 1 {
             late.sort_by_cached_key(|&lineage| self.depth(lineage));
         }
-        late.drain(..).for_each(|lineage| self.probe(run, lineage, level));
+        late.drain(..).for_each(|lineage| self.probe(run, lineage, level, false));
         run.late = late;
     }
 

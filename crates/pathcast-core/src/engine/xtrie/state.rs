@@ -105,6 +105,12 @@ impl States {
         self.get(row, level).is_some_and(|state| state.done)
     }
 
+    /// Brings the state of a row near; what it answers is of no use.
+    #[inline]
+    pub(super) fn fetch(&self, row: u32) -> u32 {
+        self.first.get(row as usize).map_or(FREE, |state| state.level)
+    }
+
     #[inline]
     fn get(&self, row: u32, level: u32) -> Option<&State> {
         let first = &self.first[row as usize];
