@@ -1,10 +1,11 @@
 //! Linear paths with a common beginning stored once, searched from both sides.
 //!
 //! [`Trie::covering`] asks which stored paths cover a given one: it follows only edges whose name the given path has,
-//! with one row of places ([`super::word`]) for all paths that begin alike. [`Trie::covered`] asks which stored paths a
-//! given one covers: it walks down the stored paths and keeps, for each node on the way, which elements of the
-//! given path may stand there. A subtree is left out when a name that is still missing does not occur in it, which a
-//! set of 128 bits at every node says; so both searches visit little more than what they find.
+//! with one row of places ([`super::word`]) for all paths that begin alike, and leaves a subtree all of whose paths
+//! need a name that the given one lacks. [`Trie::covered`] asks which stored paths a given one covers: it walks down
+//! the stored paths and keeps, for each node on the way, which elements of the given path may stand there. A subtree
+//! is left out when a name that is still missing does not occur in it, or when no level below is near enough. Names
+//! are sets of 128 bits at every node, so both searches visit little more than what they find.
 //!
 //! The bits of a node are those of all paths that were ever below it; they are forgotten when the node is.
 
@@ -17,6 +18,9 @@ use crate::names::Names;
 use crate::pattern::{LinearPath, LinearStep, NameTest, Tail};
 
 type NodeId = u32;
+
+/// Edges that are looked through one by one.
+const FEW: usize = 4;
 
 /// A path that ends at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +40,7 @@ pub(super) enum Role {
     Both,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Node {
     /// Sorted by name, then gap.
     edges: Vec<(LinearStep, NodeId)>,
@@ -48,6 +52,21 @@ struct Node {
     valued: u32,
     /// The names of all edges below.
     below: u128,
+    /// The names that every path has from here on.
+    required: u128,
+}
+
+impl Default for Node {
+    fn default() -> Self {
+        Self {
+            edges: Vec::new(),
+            needed: Vec::new(),
+            had: Vec::new(),
+            valued: 0,
+            below: 0,
+            required: u128::MAX,
+        }
+    }
 }
 
 impl Node {
@@ -104,7 +123,8 @@ fn order(step: &LinearStep) -> (NameTest, u32, bool) {
     (step.name, step.min, step.exact)
 }
 
-fn bit(name: NameTest) -> u128 {
+/// A name as one of 128 bits.
+pub(super) fn bit(name: NameTest) -> u128 {
     match name {
         NameTest::Name(id) => 1 << (id.0 % 128),
         NameTest::Any | NameTest::Namespace(_) => 0,
@@ -118,6 +138,7 @@ impl Trie {
         let mut later: u128 = path.steps.iter().fold(0, |bits, step| bits | bit(step.name));
         for (at, step) in path.steps.iter().enumerate() {
             self.nodes[node].below |= later;
+            self.nodes[node].required &= later;
             later = path.steps[at + 1..].iter().fold(0, |bits, step| bits | bit(step.name));
             let found = self.nodes[node].edges.binary_search_by_key(&order(step), |(edge, _)| order(edge));
             node = match found {
@@ -134,6 +155,7 @@ impl Trie {
         }
         let terminal = Terminal { tail: path.tail, handle };
         let place = &mut self.nodes[node];
+        place.required = 0;
         match (role, values.first()) {
             (Role::Needed, Some(&value)) => {
                 place.valued += 1;
@@ -191,8 +213,8 @@ impl Trie {
             self.nodes[above].edges.remove(edge);
             node = above;
         }
-        if self.nodes[0].edges.is_empty() {
-            self.nodes[0].below = 0;
+        if self.nodes[0].is_empty() {
+            self.nodes[0] = Node::default();
         }
     }
 
@@ -225,13 +247,42 @@ impl Trie {
                 return true;
             }
         }
-        word.tests.iter().any(|(test, accepted)| {
+        // Only places below the first one can be next.
+        let first = row.first().unwrap_or(0);
+        let later = word.tests.iter().filter(|(_, accepted)| accepted.reaches_beyond(first));
+        if node.edges.len() <= FEW {
+            return node.edges.iter().any(|(edge, child)| {
+                later.clone().any(|(test, accepted)| {
+                    *test == edge.name && self.follow(edge, *child, accepted, row, word, values, names, visit)
+                })
+            });
+        }
+        later.into_iter().any(|(test, accepted)| {
             let from = node.edges.partition_point(|(edge, _)| edge.name < *test);
-            node.edges[from..].iter().take_while(|(edge, _)| edge.name == *test).any(|(edge, child)| {
-                let next = word.step(row, edge.min, edge.exact, accepted);
-                !next.is_empty() && self.cover_from(*child, &next, word, values, names, visit)
-            })
+            let named = node.edges[from..].iter().take_while(|(edge, _)| edge.name == *test);
+            named
+                .into_iter()
+                .any(|(edge, child)| self.follow(edge, *child, accepted, row, word, values, names, visit))
         })
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "one step of a recursion")]
+    fn follow(
+        &self,
+        edge: &LinearStep,
+        child: NodeId,
+        accepted: &Row,
+        row: &Row,
+        word: &Word,
+        values: &[Value],
+        names: &Names,
+        visit: &mut impl FnMut(Handle) -> bool,
+    ) -> bool {
+        if self.nodes[child as usize].required & !word.names != 0 {
+            return false;
+        }
+        let next = word.step(row, edge.min, edge.exact, accepted);
+        !next.is_empty() && self.cover_from(child, &next, word, values, names, visit)
     }
 
     /// Gives the expressions that have a path which `general` covers, and a value if one is needed, until `visit` says
