@@ -106,6 +106,25 @@ def test_what_is_claimed_of_whole_expressions_is_so() -> None:
     assert claims > 20 * SETS
 
 
+def test_the_forest_of_linear_paths_is_exact() -> None:
+    """Its searches find every covering: no root covers another, and everything else is covered by a root."""
+    random = Random(6)
+    for _ in range(20):
+        cover = _core.Cover(Limits())
+        texts = list(dict.fromkeys(oracle.pattern(random, 7) for _ in range(250)))
+        for number, text in enumerate(texts):
+            cover.register(number, text)
+            cover.insert(0, number)
+        inside = set(range(len(texts)))
+        for number in random.sample(sorted(inside), 80):
+            cover.remove(0, number)
+            inside.discard(number)
+        roots = cover.roots(0)
+        for number in inside:
+            covering = [root for root in roots if cover.covers(root, number)]
+            assert covering == [number] if number in roots else covering, texts[number]
+
+
 # -- twigs and values ----------------------------------------------------------------------------------------
 
 

@@ -89,9 +89,11 @@ class Publications:
         """The entry of a filter, made now if it is new; raises `XPathError` for one outside the language."""
         entry = self.entries.get(filter)
         if entry is None:
-            handle = self._free.pop() if self._free else self._next_handle
+            handle = self._free[-1] if self._free else self._next_handle
             linear = self.cover.register(handle, filter.xpath, filter.ordered, dict(filter.namespaces))
-            if handle == self._next_handle:
+            if self._free:
+                self._free.pop()
+            else:
                 self._next_handle += 1
             entry = self.entries[filter] = self.by_handle[handle] = Entry(filter, handle, linear)
         return entry

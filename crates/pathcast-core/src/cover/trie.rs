@@ -1,12 +1,13 @@
 //! Linear paths with a common beginning stored once, searched from both sides.
 //!
 //! [`Trie::covering`] asks which stored paths cover a given one: it follows only edges whose name the given path has,
-//! with one row of places ([`super::word`]) for all paths that begin alike. [`Trie::covered`] asks which stored paths a
-//! given one covers: it walks down the stored paths and keeps, for each node on the way, which elements of the
-//! given path may stand there. A subtree is left out when a name that is still missing does not occur in it, which a
-//! set of 128 bits at every node says; so both searches visit little more than what they find.
+//! with one row of places ([`super::word`]) for all paths that begin alike, and leaves a subtree all of whose paths
+//! need a name that the given one lacks. [`Trie::covered`] asks which stored paths a given one covers: it walks down
+//! the stored paths and keeps, for each node on the way, which elements of the given path may stand there. A subtree
+//! is left out when a name that is still missing does not occur in it, or when no level below is near enough. Names
+//! are sets of 128 bits at every edge, so both searches visit little more than what they find.
 //!
-//! The bits of a node are those of all paths that were ever below it; they are forgotten when the node is.
+//! The bits of an edge are those of all paths that ever went over it; they are forgotten when the edge is.
 
 use rustc_hash::FxHashMap;
 
@@ -17,6 +18,9 @@ use crate::names::Names;
 use crate::pattern::{LinearPath, LinearStep, NameTest, Tail};
 
 type NodeId = u32;
+
+/// Edges that are looked through one by one.
+const FEW: usize = 4;
 
 /// A path that ends at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,15 +43,24 @@ pub(super) enum Role {
 #[derive(Clone, Debug, Default)]
 struct Node {
     /// Sorted by name, then gap.
-    edges: Vec<(LinearStep, NodeId)>,
+    edges: Vec<Edge>,
     /// Paths that expressions need.
     needed: Vec<Terminal>,
     /// Paths that expressions have.
     had: Vec<Terminal>,
     /// How many more there are under a value.
     valued: u32,
-    /// The names of all edges below.
+}
+
+/// A step to a node, with what is known of all below it, so that most nodes need not be looked at.
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    step: LinearStep,
+    child: NodeId,
+    /// The names of all edges below the child.
     below: u128,
+    /// The names that every path has below the child.
+    required: u128,
 }
 
 impl Node {
@@ -104,7 +117,8 @@ fn order(step: &LinearStep) -> (NameTest, u32, bool) {
     (step.name, step.min, step.exact)
 }
 
-fn bit(name: NameTest) -> u128 {
+/// A name as one of 128 bits.
+pub(super) fn bit(name: NameTest) -> u128 {
     match name {
         NameTest::Name(id) => 1 << (id.0 % 128),
         NameTest::Any | NameTest::Namespace(_) => 0,
@@ -115,22 +129,25 @@ impl Trie {
     /// Stores a path. `values` are those that the expression needs, or has.
     pub(super) fn insert(&mut self, path: &LinearPath, handle: Handle, role: Role, values: &[Value]) {
         let mut node = 0;
-        let mut later: u128 = path.steps.iter().fold(0, |bits, step| bits | bit(step.name));
         for (at, step) in path.steps.iter().enumerate() {
-            self.nodes[node].below |= later;
-            later = path.steps[at + 1..].iter().fold(0, |bits, step| bits | bit(step.name));
-            let found = self.nodes[node].edges.binary_search_by_key(&order(step), |(edge, _)| order(edge));
-            node = match found {
-                Ok(edge) => self.nodes[node].edges[edge].1 as usize,
-                Err(edge) => {
+            let later = path.steps[at + 1..].iter().fold(0, |bits, step| bits | bit(step.name));
+            let found = self.nodes[node].edges.binary_search_by_key(&order(step), |edge| order(&edge.step));
+            let place = match found {
+                Ok(place) => place,
+                Err(place) => {
                     let child = self.free.pop().unwrap_or_else(|| {
                         self.nodes.push(Node::default());
                         (self.nodes.len() - 1) as NodeId
                     });
-                    self.nodes[node].edges.insert(edge, (*step, child));
-                    child as usize
+                    let edge = Edge { step: *step, child, below: 0, required: u128::MAX };
+                    self.nodes[node].edges.insert(place, edge);
+                    place
                 }
             };
+            let edge = &mut self.nodes[node].edges[place];
+            edge.below |= later;
+            edge.required &= later;
+            node = edge.child as usize;
         }
         let terminal = Terminal { tail: path.tail, handle };
         let place = &mut self.nodes[node];
@@ -159,10 +176,10 @@ impl Trie {
         let mut way = Vec::with_capacity(path.steps.len());
         let mut node = 0;
         for step in &path.steps {
-            let found = self.nodes[node].edges.binary_search_by_key(&order(step), |(edge, _)| order(edge));
+            let found = self.nodes[node].edges.binary_search_by_key(&order(step), |edge| order(&edge.step));
             let Ok(edge) = found else { return };
             way.push((node, edge));
-            node = self.nodes[node].edges[edge].1 as usize;
+            node = self.nodes[node].edges[edge].child as usize;
         }
         let gone = Terminal { tail: path.tail, handle };
         let place = &mut self.nodes[node];
@@ -190,9 +207,6 @@ impl Trie {
             self.free.push(node as NodeId);
             self.nodes[above].edges.remove(edge);
             node = above;
-        }
-        if self.nodes[0].edges.is_empty() {
-            self.nodes[0].below = 0;
         }
     }
 
@@ -225,13 +239,39 @@ impl Trie {
                 return true;
             }
         }
-        word.tests.iter().any(|(test, accepted)| {
-            let from = node.edges.partition_point(|(edge, _)| edge.name < *test);
-            node.edges[from..].iter().take_while(|(edge, _)| edge.name == *test).any(|(edge, child)| {
-                let next = word.step(row, edge.min, edge.exact, accepted);
-                !next.is_empty() && self.cover_from(*child, &next, word, values, names, visit)
-            })
+        // Only places below the first one can be next.
+        let first = row.first().unwrap_or(0);
+        let later = word.tests.iter().filter(|(_, accepted)| accepted.reaches_beyond(first));
+        if node.edges.len() <= FEW {
+            return node.edges.iter().any(|edge| {
+                later.clone().any(|(test, accepted)| {
+                    *test == edge.step.name && self.follow(edge, accepted, row, word, values, names, visit)
+                })
+            });
+        }
+        later.into_iter().any(|(test, accepted)| {
+            let from = node.edges.partition_point(|edge| edge.step.name < *test);
+            let mut named = node.edges[from..].iter().take_while(|edge| edge.step.name == *test);
+            named.any(|edge| self.follow(edge, accepted, row, word, values, names, visit))
         })
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "one step of a recursion")]
+    fn follow(
+        &self,
+        edge: &Edge,
+        accepted: &Row,
+        row: &Row,
+        word: &Word,
+        values: &[Value],
+        names: &Names,
+        visit: &mut impl FnMut(Handle) -> bool,
+    ) -> bool {
+        if edge.required & !word.names != 0 {
+            return false;
+        }
+        let next = word.step(row, edge.step.min, edge.step.exact, accepted);
+        !next.is_empty() && self.cover_from(edge.child, &next, word, values, names, visit)
     }
 
     /// Gives the expressions that have a path which `general` covers, and a value if one is needed, until `visit` says
@@ -261,7 +301,10 @@ impl Trie {
             + self
                 .nodes
                 .iter()
-                .map(|node| node.edges.capacity() * 16 + (node.needed.capacity() + node.had.capacity()) * 24)
+                .map(|node| {
+                    node.edges.capacity() * size_of::<Edge>()
+                        + (node.needed.capacity() + node.had.capacity()) * 24
+                })
                 .sum::<usize>()
     }
 }
@@ -308,18 +351,18 @@ impl Descent<'_> {
             return false;
         }
         let missing = self.missing[self.frames[self.frames.len() - 1].reached];
-        for (edge, child) in &node.edges {
+        for edge in &node.edges {
             // A name that nobody on the way has met must be met at the child or below it.
-            if (trie.nodes[*child as usize].below | bit(edge.name)) & missing != missing {
+            if (edge.below | bit(edge.step.name)) & missing != missing {
                 continue;
             }
-            let frame = self.frame(edge);
+            let frame = self.frame(&edge.step);
             for element in frame.row.iter() {
                 self.first[element] = self.first[element].min(frame.level);
             }
             let level = frame.level;
             self.frames.push(frame);
-            if self.walk(*child, visit) {
+            if self.walk(edge.child, visit) {
                 return true;
             }
             if let Some(frame) = self.frames.pop() {

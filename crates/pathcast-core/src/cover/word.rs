@@ -12,6 +12,7 @@
 //! into the next. Cost: the product of the two lengths at worst. Rows are small bit sets, because a path has at
 //! most 256 steps.
 
+use super::trie::bit;
 use crate::names::Names;
 use crate::pattern::{LinearPath, NameTest, Tail};
 
@@ -33,6 +34,13 @@ impl Row {
 
     pub(super) fn is_empty(&self) -> bool {
         self.0.iter().all(|&part| part == 0)
+    }
+
+    /// Whether a place after this one is in the set.
+    pub(super) fn reaches_beyond(&self, place: usize) -> bool {
+        let (word, next) = (place / 64, place % 64 + 1);
+        let here = if next == 64 { 0 } else { self.0[word] >> next };
+        here != 0 || self.0[word + 1..].iter().any(|&part| part != 0)
     }
 
     pub(super) fn first(&self) -> Option<usize> {
@@ -70,12 +78,19 @@ pub(super) struct Word {
     attribute: Option<(usize, NameTest)>,
     /// Every name test that accepts some place, with all the places it accepts.
     pub(super) tests: Vec<(NameTest, Row)>,
+    /// Its names, as bits.
+    pub(super) names: u128,
 }
 
 impl Word {
     pub(super) fn new(path: &LinearPath, names: &Names) -> Self {
-        let mut word =
-            Self { places: vec![Place { level: 0, open: 0 }], depth: 0, attribute: None, tests: Vec::new() };
+        let mut word = Self {
+            places: vec![Place { level: 0, open: 0 }],
+            depth: 0,
+            attribute: None,
+            tests: Vec::new(),
+            names: path.steps.iter().fold(0, |bits, step| bits | bit(step.name)),
+        };
         for step in &path.steps {
             let place = word.push(step.min, step.exact);
             word.accept(step.name, place);
