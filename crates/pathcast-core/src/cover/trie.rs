@@ -295,6 +295,11 @@ impl Trie {
         Descent { trie: self, general, value, names, missing, first, frames: vec![root] }.walk(0, visit);
     }
 
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.nodes[0].is_empty()
+    }
+
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>()
