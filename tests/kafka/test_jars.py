@@ -84,7 +84,7 @@ def test_one_sentence_and_the_old_archives_stay(
         program(checkout, name, text)
     done = fetch(checkout)
     assert done.returncode == 0
-    assert done.stderr.startswith(f"The tests against a real Kafka will be skipped (kafka): {sentence}")
+    assert done.stderr.startswith(f"The tests against a real server will be skipped (kafka): {sentence}")
     assert len(done.stderr.splitlines()) == 1
     assert held(checkout) - {"kafka.log"} == {"kafka/old.jar"}
     assert not (checkout / ".jars/kafka/fetched").exists()

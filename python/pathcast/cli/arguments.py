@@ -28,14 +28,19 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def _check_engine(name: str, names: tuple[str, ...] = pathcast.engines(variants=True)) -> str:
-    if name not in names:
-        raise typer.BadParameter(f"{name!r} is no engine; choose one of {', '.join(names)}.")
+def _known(name: str, *others: str) -> str:
+    if name not in (*pathcast.engines(variants=True), *others):
+        names = ", ".join((*pathcast.engines(), *others))
+        raise typer.BadParameter(f"{name!r} is no engine; choose one of {names}.")
     return name
 
 
+def _check_engine(name: str) -> str:
+    return _known(name)
+
+
 def _check_match_engine(name: str) -> str:
-    return name if name == RELATIONAL else _check_engine(name, (*pathcast.engines(), RELATIONAL))
+    return _known(name, RELATIONAL)
 
 
 Version: TypeAlias = Annotated[
