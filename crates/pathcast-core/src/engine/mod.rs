@@ -75,9 +75,6 @@ pub trait Engine {
     /// Starts a document.
     fn begin(&self, run: &mut Self::Run);
 
-    /// The values of the attributes of the start tag that comes next, in order; only if it wants them.
-    fn values<'v>(&self, _run: &mut Self::Run, _values: impl Iterator<Item = &'v str>) {}
-
     /// A start tag: the element's name and its attributes' names.
     fn start(&self, run: &mut Self::Run, element: Resolved, attributes: &[Resolved], found: &mut Found);
 
@@ -135,11 +132,6 @@ pub trait Engine {
 
     /// Whether it must be told of text, comments and instructions.
     fn wants_text(&self) -> bool {
-        false
-    }
-
-    /// Whether `values` is to be called, besides.
-    fn wants_values(&self) -> bool {
         false
     }
 

@@ -129,7 +129,6 @@ impl Visitor for OneDocument<'_, '_> {
             names: &mut scratch.names,
             tree: with_tree.then_some(&mut scratch.tree),
             attributes: engine.wants_attributes(),
-            values: engine.wants_values(),
             text: index.text_twigs > 0 || engine.wants_text() || graph.is_some(),
         };
         document.read(reader, &mut sink)?;
@@ -298,8 +297,6 @@ struct Matcher<'a, E: Engine> {
     names: &'a mut DocumentNames,
     tree: Option<&'a mut Tree>,
     attributes: bool,
-    /// Whether the engine wants their values too.
-    values: bool,
     text: bool,
     /// The schema that documents are held to.
     guard: Option<(&'a Graph, &'a mut Guard)>,
@@ -340,9 +337,6 @@ impl<E: Engine> Sink for Matcher<'_, E> {
         let element = names.resolve(self.names.uris[tag.uri.0 as usize], tag.local);
         if self.attributes {
             self.names.resolve_attributes(names, tag);
-            if self.values {
-                self.engine.values(self.run, tag.attributes().map(|attribute| attribute.value));
-            }
         }
         self.engine.start_tag(self.run, element, &self.names.attributes, tag, self.found);
         if let Some(tree) = &mut self.tree {

@@ -39,6 +39,7 @@ use rustc_hash::FxHashMap;
 use super::{AttributeFilters, Engine, Found, PathId};
 use crate::names::Resolved;
 use crate::pattern::{Condition, FilteredPath, LinearPath, NameTest};
+use crate::reader::StartTag;
 use chains::Chains;
 use encode::Selection;
 use index::{PredicateId, PredicateIndex};
@@ -221,12 +222,23 @@ impl Engine for Predicates {
         run.begin(self);
     }
 
-    fn values<'v>(&self, run: &mut Run, values: impl Iterator<Item = &'v str>) {
-        run.announce(values);
+    #[inline]
+    fn start(&self, run: &mut Run, element: Resolved, attributes: &[Resolved], _found: &mut Found) {
+        run.start(self, element, attributes);
     }
 
     #[inline]
-    fn start(&self, run: &mut Run, element: Resolved, attributes: &[Resolved], _found: &mut Found) {
+    fn start_tag(
+        &self,
+        run: &mut Run,
+        element: Resolved,
+        attributes: &[Resolved],
+        tag: &StartTag<'_>,
+        _found: &mut Found,
+    ) {
+        if self.looks_at_attributes() {
+            run.announce(tag.attributes().map(|attribute| attribute.value));
+        }
         run.start(self, element, attributes);
     }
 
@@ -240,10 +252,6 @@ impl Engine for Predicates {
     }
 
     fn wants_attributes(&self) -> bool {
-        self.looks_at_attributes()
-    }
-
-    fn wants_values(&self) -> bool {
         self.looks_at_attributes()
     }
 
