@@ -113,11 +113,12 @@ def test_twigs_are_looked_up_by_the_values_they_need() -> None:
     index.add_many((100 + number, f"//b[. > {number}][c]") for number in range(100))
     index.add("any", "//*[@x = '7']/c[. = 50]")
     index.add("not", "/a[b/@x != 3]/b/c")
-    assert index.stats()["looked_up_by_value"] == 201
+    few = 4  # of each path, the first few are not worth a place in the index over values
+    assert index.stats()["looked_up_by_value"] == 2 * (100 - few)
     found = index.match("<a><b x='7'><c>50</c></b><b x='x'>999</b></a>")
     assert found == [7, *range(100, 150), "any", "not"]
     assert index.match("<a><b x='7'/><b x='8'><c/></b></a>") == [8, "not"]
     for number in range(200):
         index.remove(number)
-    assert index.stats()["looked_up_by_value"] == 1
+    assert index.stats()["looked_up_by_value"] == 0
     assert index.match("<a><b x='7'><c>50.0</c></b></a>") == ["any", "not"]
