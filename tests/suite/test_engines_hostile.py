@@ -64,7 +64,7 @@ def test_one_name_a_thousand_deep(engine: str, budget: int) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_equal_subscriptions(engine: str) -> None:
-    # 63; a million of them are in test_hostile
+    # 63; a million of them are in test_hostile_subscriptions
     count = 200_000
     index = index_with(engine)
     index.add_many((n, "//a//b/c") for n in range(count))
