@@ -17,9 +17,10 @@ from tests.kafka import jars
 
 confluent_kafka = pytest.importorskip("confluent_kafka")
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Producer  # noqa: E402
+from confluent_kafka import KafkaError, Producer  # noqa: E402
 
 from tests.kafka.server import KafkaServer, KafkaServerError  # noqa: E402
+from tests.kafka.topics import messages  # noqa: E402
 
 WAIT = 30.0
 
@@ -38,36 +39,8 @@ def produce(kafka: KafkaServer, topic: str, *values: str) -> None:
 
 def consumed(kafka: KafkaServer, topic: str, isolation: str = "read_committed") -> list[str]:
     """All values of a topic, from its beginning to the end that this isolation sees."""
-    consumer = Consumer(
-        {
-            "bootstrap.servers": kafka.bootstrap,
-            "group.id": str(uuid.uuid4()),
-            "auto.offset.reset": "earliest",
-            "enable.auto.commit": False,
-            "enable.partition.eof": True,
-            "isolation.level": isolation,
-        }
-    )
-    consumer.subscribe([topic])
-    values: list[str] = []
-    deadline = time.monotonic() + WAIT
-    try:
-        while time.monotonic() < deadline:
-            message = consumer.poll(0.5)
-            if message is None:
-                continue
-            error = message.error()
-            if error is None:
-                value = message.value()
-                assert value is not None
-                values.append(value.decode())
-            elif error.code() == KafkaError._PARTITION_EOF:
-                return values
-            else:
-                raise KafkaException(error)
-    finally:
-        consumer.close()
-    pytest.fail(f"the end of {topic} was not reached within {WAIT:.0f} seconds")
+    values = [message.value() for message in messages(kafka, topic, isolation)]
+    return [value.decode() for value in values if value is not None]
 
 
 def transactional(kafka: KafkaServer) -> Producer:

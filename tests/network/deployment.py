@@ -12,11 +12,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer
+from confluent_kafka import KafkaError, Message, Producer
 
 from pathcast.network.message import Delivery
 from pathcast.network.transports.kafka import KafkaClient
 from pathcast.network.transports.settings import client_settings
+from tests.kafka.topics import messages
 from tests.spark.processes import Program
 
 if TYPE_CHECKING:
@@ -183,34 +184,7 @@ class Deployment:
 
     def committed(self, topic: str, isolation: str = "read_committed") -> list[Message]:
         """All committed records of a topic, or all with the other isolation."""
-        consumer = Consumer(
-            {
-                "bootstrap.servers": self.kafka.bootstrap,
-                "group.id": str(uuid.uuid4()),
-                "auto.offset.reset": "earliest",
-                "enable.auto.commit": False,
-                "enable.partition.eof": True,
-                "isolation.level": isolation,
-            }
-        )
-        consumer.subscribe([topic])
-        found: list[Message] = []
-        deadline = time.monotonic() + WAIT
-        try:
-            while time.monotonic() < deadline:
-                message = consumer.poll(0.5)
-                if message is None:
-                    continue
-                error = message.error()
-                if error is None:
-                    found.append(message)
-                elif error.code() == KafkaError._PARTITION_EOF:
-                    return found
-                else:
-                    raise KafkaException(error)
-        finally:
-            consumer.close()
-        raise AssertionError(f"the end of {topic} was not reached")
+        return messages(self.kafka, topic, isolation)
 
     def quarantined(self, broker: str) -> list[tuple[str, str, bytes]]:
         """Sender, reason and bytes of what a broker has set aside."""

@@ -28,8 +28,8 @@ import pathcast
 from pathcast.spark import delivery_id
 from tests.kafka import jars
 from tests.kafka.fixtures import unavailable
+from tests.kafka.topics import consume, publish
 from tests.spark.processes import driver, spark_class
-from tests.spark.topics import consume, publish
 
 if TYPE_CHECKING:
     from tests.kafka.server import KafkaServer

@@ -29,9 +29,9 @@ from pathcast.spark import (
     stream,
     update_subscriptions,
 )
+from tests.kafka.topics import consume
 from tests.spark.conftest import KIND
 from tests.spark.data import World, world
-from tests.spark.topics import consume
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
