@@ -115,7 +115,7 @@ class Index:
         ordered: bool,
         namespaces: Mapping[str, str] | None,
         ignore_namespaces: bool,
-        cache_bytes: int,
+        cache_bytes: int | None,
         attribute_filters: str,
         schema: Graph | None,
         prune: tuple[int, int, int, bool, bool] | None,

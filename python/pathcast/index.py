@@ -49,7 +49,7 @@ class Index:
         ordered: bool = False,
         namespaces: Namespaces | None = None,
         ignore_namespaces: bool = False,
-        cache_bytes: int = 64 << 20,
+        cache_bytes: int | None = None,
         attribute_filters: Literal["inline", "postponed"] = "inline",
         schema: Schema | CompiledSchema | None = None,
         prune: bool | Pruning | None = None,
@@ -60,8 +60,9 @@ class Index:
 
         `engine` is one of `engines()`; `ordered` and `namespaces` hold for every subscription that does not
         say otherwise; with `ignore_namespaces` only local names count; `cache_bytes` bounds what the engine
-        keeps from one document to the next, for each thread. `attribute_filters` says when the predicate
-        engines test attributes: with the structure or after it was found. The answer is the same.
+        keeps from one document to the next, for each thread; by default 64 MiB, or about half of what the
+        subscriptions take if that is more. `attribute_filters` says when the predicate engines test
+        attributes: with the structure or after it was found. The answer is the same.
 
         With a `schema`, a subscription that no valid document can match is told at once, as a `SchemaWarning`
         or, by choice, as an error. `prune` replaces wildcards and ``//`` by what the schema allows there;
@@ -91,7 +92,7 @@ class Index:
             raise ValueError(f"impossible is 'warn', 'error' or 'ignore', not {impossible!r}")
         if schema is None and (prune or validate):
             raise ValueError("prune and validate need a schema")
-        if cache_bytes < 0:
+        if cache_bytes is not None and cache_bytes < 0:
             raise ValueError(f"cache_bytes must not be negative, and is {cache_bytes}")
         limits = limits or Limits()
         if prune is True:

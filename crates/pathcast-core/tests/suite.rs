@@ -93,7 +93,7 @@ fn engines() -> impl Iterator<Item = Kind> {
 fn empty((engine, cache_bytes, attribute_filters): Kind, table: &Table) -> Index {
     Index::new(Settings {
         engine,
-        cache_bytes,
+        cache_bytes: Some(cache_bytes),
         attribute_filters,
         limits: Limits::default(),
         namespaces: namespaces(table),

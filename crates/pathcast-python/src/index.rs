@@ -64,7 +64,7 @@ impl Index {
         ordered: bool,
         namespaces: Option<&Bound<'_, PyAny>>,
         ignore_namespaces: bool,
-        cache_bytes: usize,
+        cache_bytes: Option<usize>,
         attribute_filters: &str,
         schema: Option<&Bound<'_, Graph>>,
         prune: Option<Pruning>,

@@ -148,7 +148,7 @@ impl Index {
 
     fn encode_expressions(&self, out: &mut Vec<u8>) {
         let mut numbers = vec![0_u64; self.expressions.len()];
-        encode_number((self.expressions.len() - self.free.len()) as u64, out);
+        encode_number(self.distinct() as u64, out);
         let live = self.expressions.iter().enumerate().filter(|(_, each)| !matches!(each, Expression::Free));
         for (number, (at, expression)) in live.enumerate() {
             numbers[at] = number as u64;
@@ -266,7 +266,7 @@ fn encode_settings(settings: &Settings, out: &mut Vec<u8>) {
     }
     encode_number(document_bytes, out);
     encode_text(settings.engine.as_str(), out);
-    encode_number(settings.cache_bytes as u64, out);
+    encode_number(settings.cache_bytes.map_or(u64::MAX, |bytes| bytes as u64), out);
     let postponed = settings.attribute_filters == AttributeFilters::Postponed;
     out.push(u8::from(settings.ordered) | u8::from(postponed) << 1);
     out.push(u8::from(settings.ignore_namespaces));
@@ -291,7 +291,8 @@ fn decode_settings(bytes: &mut &[u8]) -> Result<Settings, IndexFormatError> {
     };
     let engine = EngineName::from_name(decode_text(bytes)?)
         .ok_or(IndexFormatError::Damaged("an engine that this Pathcast does not have"))?;
-    let cache_bytes = decode_number(bytes)? as usize;
+    let cache_bytes =
+        Some(decode_number(bytes)?).filter(|&bytes| bytes < u64::MAX).map(|bytes| bytes as usize);
     let [flags] = take::<1>(bytes)?;
     if flags > 3 {
         return Err(IndexFormatError::Damaged("an unknown setting"));

@@ -62,6 +62,7 @@ impl Matches {
 /// All that changes while documents are matched, reused from one to the next; one for each thread.
 pub struct Run {
     reader: Reader,
+    cache_bytes: usize,
     engine: AnyRun,
     scratch: Scratch,
     memo: Memo,
@@ -159,9 +160,11 @@ impl Index {
 
     pub(super) fn run(&self) -> Run {
         let pooled = self.runs.lock().ok().and_then(|mut runs| runs.pop());
-        pooled.unwrap_or_else(|| Run {
+        let cache_bytes = self.cache_bytes();
+        pooled.filter(|run| run.cache_bytes == cache_bytes).unwrap_or_else(|| Run {
             reader: Reader::new(self.settings.limits.clone()),
-            engine: self.engine.new_run(self.settings.cache_bytes),
+            cache_bytes,
+            engine: self.engine.new_run(cache_bytes),
             scratch: Scratch::default(),
             memo: Memo::default(),
         })
@@ -181,9 +184,9 @@ impl Index {
         run: &mut Run,
         document: Document<'_>,
     ) -> Result<Matches, DocumentError> {
-        let Run { reader, engine, scratch, memo } = run;
+        let Run { reader, cache_bytes, engine, scratch, memo } = run;
         let one = OneDocument { index: self, reader, scratch, memo, document };
-        self.engine.visit(engine, self.settings.cache_bytes, one)
+        self.engine.visit(engine, *cache_bytes, one)
     }
 
     /// What follows from the paths alone, remembered or found out.
@@ -228,7 +231,7 @@ impl Index {
         let answer =
             Remembered { matched: matched.into(), candidates: candidates.into(), guards: guards.into() };
         if let Some(signature) = engine.signature(run) {
-            memo.put(signature, answer.clone(), self.settings.cache_bytes / 4);
+            memo.put(signature, answer.clone(), self.cache_bytes() / 4);
         }
         answer
     }

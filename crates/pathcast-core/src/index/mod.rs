@@ -10,6 +10,7 @@ mod file;
 mod matching;
 mod memo;
 mod paths;
+mod room;
 mod roster;
 mod schema;
 mod triggers;
@@ -50,8 +51,8 @@ pub struct Settings {
     pub engine: EngineName,
     /// Whether expressions are ordered unless they say otherwise.
     pub ordered: bool,
-    /// Bytes that the caches of one thread may hold.
-    pub cache_bytes: usize,
+    /// Bytes that the caches of one thread may hold; if not told, it follows from the number of subscriptions.
+    pub cache_bytes: Option<usize>,
     /// When an engine that takes filters on attributes decides them.
     pub attribute_filters: AttributeFilters,
     /// Bounds on documents and expressions.
@@ -67,7 +68,7 @@ impl Default for Settings {
         Self {
             engine: EngineName::Auto,
             ordered: false,
-            cache_bytes: 64 << 20,
+            cache_bytes: None,
             attribute_filters: AttributeFilters::default(),
             limits: Limits::default(),
             namespaces: Vec::new(),
@@ -514,14 +515,18 @@ impl Index {
         self.free.push(id);
     }
 
+    fn distinct(&self) -> usize {
+        self.expressions.len() - self.free.len()
+    }
+
     /// Counts and sizes.
     pub fn stats(&self) -> Stats {
         let (cache, remembered_bytes) = self.cache_stats();
-        let choice = self.engine.choice(self.settings.cache_bytes);
+        let choice = self.engine.choice(self.cache_bytes());
         let linear = |each: &&Expression| matches!(each, Expression::Linear(_) | Expression::AnyOf(_));
         Stats {
             subscriptions: self.len(),
-            distinct: self.expressions.len() - self.free.len(),
+            distinct: self.distinct(),
             linear: self.expressions.iter().filter(linear).count(),
             twigs: self.twigs.len(),
             native: self.taken,
