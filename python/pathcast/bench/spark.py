@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 CORES = 2
 DOCUMENTS = 200_000
 SUBSCRIPTIONS = 100_000  # that all documents are matched with
-GROWTH = {10_000: 50_000, SUBSCRIPTIONS: DOCUMENTS, 1_000_000: 10_000}  # subscriptions: documents
+GROWTH = {10_000: 100_000, SUBSCRIPTIONS: DOCUMENTS, 1_000_000: 100_000}  # subscriptions: documents
 FILES = 16
 ROUNDS = 6  # Java's compiler is busy in the first ones, with a tenth of both cores
 SLICE = 2_000  # documents that the core gets at once, about as many as Spark sends to a worker
