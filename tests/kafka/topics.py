@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tests.kafka.server import KafkaServer
 
 WAIT = 60.0
+ABANDONED = 120.0  # seconds: Kafka ends the transaction of a process that is gone after one minute
 
 
 def publish(kafka: KafkaServer, topic: str, some: list[tuple[int, bytes]]) -> None:
@@ -23,9 +24,35 @@ def publish(kafka: KafkaServer, topic: str, some: list[tuple[int, bytes]]) -> No
     assert producer.flush(WAIT) == 0
 
 
+def settled(kafka: KafkaServer, topic: str) -> None:
+    """Waits until the transactions that have written to a topic are over.
+
+    A commit reaches one topic after the other: what one already shows to readers of committed messages may
+    still be hidden in the next. What is written after the call is not waited for.
+    """
+    from confluent_kafka import IsolationLevel, TopicPartition
+    from confluent_kafka.admin import OffsetSpec
+
+    admin = kafka.admin()
+    numbers = admin.list_topics(topic, timeout=WAIT).topics[topic].partitions
+    latest = {TopicPartition(topic, number): OffsetSpec.latest() for number in numbers}
+
+    def ends(isolation: IsolationLevel) -> list[int]:
+        found = admin.list_offsets(latest, isolation_level=isolation, request_timeout=WAIT)
+        return [found[place].result(WAIT).offset for place in latest]
+
+    written = ends(IsolationLevel.READ_UNCOMMITTED)
+    deadline = time.monotonic() + ABANDONED
+    while any(one < other for one, other in zip(ends(IsolationLevel.READ_COMMITTED), written, strict=True)):
+        assert time.monotonic() < deadline, f"a transaction on {topic} is not over"
+
+
 def messages(kafka: KafkaServer, topic: str, isolation: str = "read_committed") -> list[Message]:
     """All messages of a topic, from its beginning to the end that this isolation sees."""
     from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+
+    if isolation == "read_committed":
+        settled(kafka, topic)
 
     consumer = Consumer(
         {

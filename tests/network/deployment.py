@@ -60,6 +60,10 @@ class Node:
         assert self.program is not None
         assert self.program.process.wait(WAIT) == -signal.SIGKILL, self.program.last_lines()
         self.program.kill()
+        self._forget_starts()
+
+    def _forget_starts(self) -> None:
+        """A process that was ended before it was ready never says so: only what was said counts."""
         self.starts = self.said(": ready with")
 
     def ready(self) -> None:
@@ -76,6 +80,7 @@ class Node:
         assert self.program is not None
         assert self.program.running, self.program.last_lines()
         self.program.kill()
+        self._forget_starts()
 
     def terminate(self) -> int:
         """Ask it to stop; its exit status."""

@@ -133,6 +133,12 @@ impl Names {
         Resolved { name, namespace: self.wildcards[namespace.0 as usize] }
     }
 
+    /// The `n:*` of a name's namespace, or `OTHER`.
+    pub fn wildcard(&self, name: NameId) -> NameId {
+        let (namespace, _) = &self.entries[name.0 as usize];
+        self.wildcards.get(namespace.0 as usize).copied().unwrap_or(NameId::OTHER)
+    }
+
     /// The namespace URI and local part of a name.
     pub fn parts(&self, name: NameId) -> (&str, &str) {
         let (namespace, local) = &self.entries[name.0 as usize];
@@ -193,6 +199,7 @@ mod tests {
         assert_eq!(names.resolve(names.namespace("urn:y"), "a"), Resolved::OTHER);
         let any = names.intern(urn, "*");
         assert_eq!(names.resolve(urn, "b"), Resolved { name: NameId::OTHER, namespace: any });
+        assert_eq!((names.wildcard(xa), names.wildcard(a)), (any, NameId::OTHER));
         assert_eq!(names.parts(xa), ("urn:x", "a"));
     }
 }

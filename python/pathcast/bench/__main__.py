@@ -40,6 +40,7 @@ EXPERIMENTS: dict[str, Callable[[Workload], Iterator[Row]]] = {
     "filters": filters.filters,
     "pruning": pruning.table,
     "network-tables": network.tables,
+    "network-insertion": network.insertion,
     "network-routing": network.routing,
     "network-traffic": network.traffic,
     "network-growth": network.growth,

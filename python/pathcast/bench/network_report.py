@@ -22,26 +22,53 @@ table { border-collapse: collapse; margin-top: 1rem; font-size: .85rem; backgrou
 td, th { padding: .25rem .6rem; border: 1px solid #e4e7eb; text-align: right; }
 td:first-child { text-align: left; }
 """
-SHOWN: Mapping[str, tuple[str, tuple[str, ...], bool]] = {
+Panel = tuple[str, tuple[str, ...], bool]
+"""What the axis counts, the columns that are drawn, and whether on a logarithmic scale."""
+
+SHOWN: Mapping[str, tuple[str, tuple[Panel, ...]]] = {
     "network-tables": (
-        "Expressions in a routing table",
-        ("no covering", "covering", "perfect merging", "merging 10 %"),
-        True,
+        "The size of a routing table",
+        (
+            (
+                "expressions that a neighbour is told (logarithmic)",
+                ("no covering", "covering", "perfect merging", "merging 10 %"),
+                True,
+            ),
+        ),
     ),
-    "network-routing": ("Microseconds a publication", ("no covering µs", "covering µs"), True),
-    "network-traffic": ("Messages, in % of no-adv-no-cov", ("paper %", "% of first"), False),
+    "network-insertion": (
+        "How fast subscriptions are put into the covering forest while it grows",
+        (("insertions a second", ("set A / s", "set B / s"), False),),
+    ),
+    "network-routing": (
+        "The time to route a publication",
+        (("microseconds a publication (logarithmic)", ("no covering µs", "covering µs"), True),),
+    ),
+    "network-traffic": (
+        "Messages between eight brokers",
+        (("messages, in % of no-adv-no-cov", ("paper %", "% of first"), False),),
+    ),
     "network-growth": (
-        "Expressions in tables",
-        ("table at the publisher", "largest table", "all tables"),
-        True,
+        "How a network grows",
+        (
+            (
+                "expressions in tables (logarithmic)",
+                ("table at the publisher", "largest table", "all tables"),
+                True,
+            ),
+            ("messages between brokers, for each subscription", ("messages / subscription",), False),
+            ("messages between brokers, for each document (logarithmic)", ("hops / document",), True),
+            ("milliseconds a document, all brokers together (logarithmic)", ("ms / document",), True),
+            ("subscriptions taken a second", ("subscriptions / s",), False),
+        ),
     ),
 }
-"""By experiment: the title, the columns that are drawn, and whether on a logarithmic scale."""
+"""By experiment: the title and the drawings."""
 
 
 def write_report(rows: Sequence[Row], machine: Mapping[str, Any], path: Path) -> Path:
     """Writes the report; matplotlib draws, from the extra ``report``."""
-    title, columns, logarithmic = SHOWN[rows[0].experiment]
+    title, panels = SHOWN[rows[0].experiment]
     facts = ", ".join(f"{key} {value}" for key, value in machine.items() if value is not None)
     head = "".join(f"<th>{escape(name)}</th>" for name in ("", *rows[0].values))
     body = "".join(
@@ -54,43 +81,54 @@ def write_report(rows: Sequence[Row], machine: Mapping[str, Any], path: Path) ->
         "<!doctype html><html lang=en><meta charset=utf-8>"
         f"<title>{escape(title)}</title><style>{STYLE}</style>"
         f"<main><h1>{escape(title)}</h1><p>After “Routing of XML and XPath Queries in Data Dissemination "
-        f"Networks”. {escape(facts)}</p>{_plot(rows, columns, logarithmic)}"
+        f"Networks”. {escape(facts)}</p>{_plot(rows, panels)}"
         f"<table><tr>{head}</tr>{body}</table></main></html>\n",
         encoding="utf-8",
     )
     return path
 
 
-def _plot(rows: Sequence[Row], columns: Sequence[str], logarithmic: bool) -> str:
+def _plot(rows: Sequence[Row], panels: Sequence[Panel]) -> str:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     settings: Any = {"svg.fonttype": "none", "svg.hashsalt": "pathcast", "font.size": 10}
     with mpl.rc_context(settings):
-        figure = Figure(figsize=(9, 0.5 + 0.22 * len(rows) * (len(columns) + 1)), layout="constrained")
-        axes = figure.add_subplot()
-        high = 1 / (len(columns) + 0.8)
-        for place, (column, colour) in enumerate(zip(columns, COLOURS, strict=False)):
-            values = [row.values[column] for row in rows]
-            across = [at + place * high for at in range(len(rows))]
-            axes.barh(across, values, height=high * 0.92, color=colour, label=column)
-            for at, value in zip(across, values, strict=True):
-                if value and not isnan(value):
-                    text = f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
-                    axes.annotate(
-                        text, (value, at), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8
-                    )
-        axes.set_yticks([at + high * (len(columns) - 1) / 2 for at in range(len(rows))])
-        axes.set_yticklabels([row.subject for row in rows])
-        axes.invert_yaxis()
-        if logarithmic:
-            axes.set_xscale("log")
-        axes.margins(x=0.12)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(frameon=False, fontsize=9, loc="lower right")
+        heights = [0.9 + 0.2 * len(rows) * (len(columns) + 0.6) for _, columns, _ in panels]
+        figure = Figure(figsize=(9, sum(heights)), layout="constrained")
+        drawn = figure.subplots(len(panels), squeeze=False, height_ratios=heights)
+        for axes, panel in zip(drawn[:, 0], panels, strict=True):
+            _bars(axes, rows, panel)
         out = io.StringIO()
         figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
     text = out.getvalue()
     text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
     head, rest = text.split(">", 1)
     return re.sub(r' (width|height)="[^"]*"', "", head) + ">" + rest
+
+
+def _bars(axes: Any, rows: Sequence[Row], panel: Panel) -> None:
+    unit, columns, logarithmic = panel
+    high = 1 / (len(columns) + 0.6)
+    for place, (column, colour) in enumerate(zip(columns, COLOURS, strict=False)):
+        values = [row.values[column] for row in rows]
+        across = [at + place * high for at in range(len(rows))]
+        axes.barh(across, values, height=high * 0.92, color=colour, label=column)
+        for at, value in zip(across, values, strict=True):
+            if value and not isnan(value):
+                text = f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
+                axes.annotate(
+                    text, (value, at), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8
+                )
+    axes.set_yticks([at + high * (len(columns) - 1) / 2 for at in range(len(rows))])
+    axes.set_yticklabels([row.subject for row in rows])
+    axes.invert_yaxis()
+    axes.set_xlabel(unit)
+    if logarithmic:
+        axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:,g}")
+    axes.margins(x=0.12, y=0.02)
+    axes.spines[["top", "right"]].set_visible(False)
+    if len(columns) > 1:
+        # Above the bars, where it hides none.
+        axes.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(columns))

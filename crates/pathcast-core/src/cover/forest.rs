@@ -5,8 +5,9 @@
 //! that nothing covers becomes a root and takes the roots that it covers as children. When a root leaves, each of its
 //! children finds another root or becomes one: what was hidden surfaces.
 //!
-//! Invariants: no root covers another; every other expression is covered by its parent. Roots are found through a
-//! [`Trie`] of their linear paths and of the values they ask for, so an insertion does not compare with everyone. Expressions without a linear path
+//! Invariants: no root covers another; every other expression is covered by its parent. Roots are found by
+//! names that follow each other ([`Chains`]), otherwise through a [`Trie`] of their linear paths and of the values they
+//! ask for, so an insertion does not compare with everyone. Expressions without a linear path
 //! (`not(//a)`) are kept in a list of which only the first [`LOOSE`] are looked at, and at most [`VERIFIED`] tree
 //! patterns that share a path with the new one: beyond that coverings are missed, which costs messages and never a
 //! document.
@@ -16,11 +17,10 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::keys::Value;
+use super::chains::Chains;
 use super::registry::{Expression, Handle, Registry};
 use super::trie::{Role, Trie};
 use super::word::Word;
-use crate::pattern::LinearPath;
 
 /// Expressions without a path that a new one is compared with.
 const LOOSE: usize = 64;
@@ -59,6 +59,7 @@ struct Member {
 #[derive(Clone, Debug, Default)]
 pub struct Forest {
     members: FxHashMap<Handle, Member>,
+    chains: Chains,
     trie: Trie,
     loose: Vec<Handle>,
     roots: usize,
@@ -123,7 +124,7 @@ impl Forest {
             }
             self.adopt(handle, root);
         }
-        self.each_path(&expression, handle, Trie::insert);
+        self.store(&expression, handle);
         if needs_list(&expression) {
             self.loose.push(handle);
         }
@@ -132,27 +133,44 @@ impl Forest {
     }
 
     fn unplant(&mut self, handle: Handle, expression: &Expression) {
-        self.each_path(expression, handle, Trie::remove);
+        self.discard(expression, handle);
         if needs_list(expression) {
             self.loose.retain(|&each| each != handle);
         }
         self.roots -= 1;
     }
 
-    fn each_path(
-        &mut self,
-        expression: &Expression,
-        handle: Handle,
-        change: impl Fn(&mut Trie, &LinearPath, Handle, Role, &[Value]),
-    ) {
+    /// Makes a root one that is found.
+    fn store(&mut self, expression: &Expression, handle: Handle) {
         if let Some(path) = &expression.linear {
-            change(&mut self.trie, path, handle, Role::Both, &[]);
+            let has_chain = self.chains.insert_general(path, handle);
+            self.trie.insert(path, handle, if has_chain { Role::Had } else { Role::Both }, &[]);
         }
         for path in &expression.needed {
-            change(&mut self.trie, path, handle, Role::Needed, &expression.needed_values);
+            self.trie.insert(path, handle, Role::Needed, &expression.needed_values);
         }
         for path in &expression.had {
-            change(&mut self.trie, path, handle, Role::Had, &expression.had_values);
+            self.trie.insert(path, handle, Role::Had, &expression.had_values);
+        }
+        for path in expression.linear.iter().chain(&expression.had) {
+            self.chains.insert_specific(path, handle);
+        }
+    }
+
+    /// Undoes what [`Forest::store`] did.
+    fn discard(&mut self, expression: &Expression, handle: Handle) {
+        if let Some(path) = &expression.linear {
+            let has_chain = self.chains.remove_general(path, handle);
+            self.trie.remove(path, handle, if has_chain { Role::Had } else { Role::Both }, &[]);
+        }
+        for path in &expression.needed {
+            self.trie.remove(path, handle, Role::Needed, &expression.needed_values);
+        }
+        for path in &expression.had {
+            self.trie.remove(path, handle, Role::Had, &expression.had_values);
+        }
+        for path in expression.linear.iter().chain(&expression.had) {
+            self.chains.remove_specific(path, handle);
         }
     }
 
@@ -196,6 +214,13 @@ impl Forest {
         };
         for path in expression.linear.iter().chain(&expression.had) {
             let word = Word::new(path, &registry.names);
+            let enough = self.chains.covering(path).any(|handle| {
+                let general = self.members[&handle].expression.linear.as_ref();
+                general.is_some_and(|general| word.is_covered_by(general, &registry.names)) && visit(handle)
+            });
+            if enough {
+                return found.get();
+            }
             self.trie.covering(&word, &expression.had_values, &registry.names, &mut visit);
             if found.get().is_some() {
                 return found.get();
@@ -225,7 +250,21 @@ impl Forest {
             tried >= VERIFIED
         };
         for path in expression.linear.iter().chain(&expression.needed) {
-            self.trie.covered(path, expression.needed_values.first().copied(), &registry.names, &mut visit);
+            let value = expression.needed_values.first().copied();
+            let Some(handles) = self.chains.covered(path).filter(|_| value.is_none()) else {
+                self.trie.covered(path, value, &registry.names, &mut visit);
+                continue;
+            };
+            for handle in handles {
+                let specific = &self.members[&handle].expression;
+                let mut paths = specific.linear.iter().chain(&specific.had);
+                if paths
+                    .any(|specific| Word::new(specific, &registry.names).is_covered_by(path, &registry.names))
+                    && visit(handle)
+                {
+                    break;
+                }
+            }
         }
         let listed = self.loose.iter().take(LOOSE).copied();
         found.extend(listed.filter(|handle| registry.covers(expression, &self.members[handle].expression)));
@@ -267,6 +306,7 @@ impl Forest {
     /// Heap bytes held by the structure, without the expressions.
     pub fn memory_bytes(&self) -> usize {
         self.trie.memory_bytes()
+            + self.chains.memory_bytes()
             + self.members.capacity() * (size_of::<Member>() + 8)
             + self.members.values().map(|member| member.children.capacity() * 4).sum::<usize>()
     }

@@ -3,7 +3,7 @@
 //! One expression *covers* another if every document that satisfies the second satisfies the first. A broker forwards
 //! only what nothing else covers. The test is exact for linear paths ([`word`]), sound for everything else
 //! ([`implies`]): what is called covered is covered. [`forest`] keeps a set of expressions with the uncovered ones at
-//! its roots, and finds coverings through [`trie`] without comparing with everyone.
+//! its roots, and finds coverings through [`chains`] and [`trie`] without comparing with everyone.
 //!
 //! An [`Advertisement`] is the set of paths that a publisher's documents have, and [`overlap`] decides whether a
 //! document with such paths can satisfy an expression: exactly for linear paths, erring towards yes for the rest.
@@ -13,6 +13,7 @@
 //! lose documents.
 
 mod advertisement;
+mod chains;
 mod degree;
 mod forest;
 mod implies;

@@ -2,7 +2,7 @@
 //!
 //! [`Trie::covering`] asks which stored paths cover a given one: it follows only edges whose name the given path has,
 //! with one row of places ([`super::word`]) for all paths that begin alike, and leaves a subtree all of whose paths
-//! need a name that the given one lacks. [`Trie::covered`] asks which stored paths a given one covers: it walks down
+//! need a name that the given one does not have further down. [`Trie::covered`] asks which stored paths a given one covers: it walks down
 //! the stored paths and keeps, for each node on the way, which elements of the given path may stand there. A subtree
 //! is left out when a name that is still missing does not occur in it, or when no level below is near enough. Names
 //! are sets of 128 bits at every edge, so both searches visit little more than what they find.
@@ -59,8 +59,10 @@ struct Edge {
     child: NodeId,
     /// The names of all edges below the child.
     below: u128,
-    /// The names that every path has below the child.
+    /// The names that every needed path has below the child; all names if there is none.
     required: u128,
+    /// The names that come first there on needed paths; all names if one ends at the child.
+    next: u128,
 }
 
 impl Node {
@@ -117,6 +119,14 @@ fn order(step: &LinearStep) -> (NameTest, u32, bool) {
     (step.name, step.min, step.exact)
 }
 
+/// A name as one of 128 bits, and what stands for many names as all of them.
+pub(super) fn bits(name: NameTest) -> u128 {
+    match bit(name) {
+        0 => u128::MAX,
+        one => one,
+    }
+}
+
 /// A name as one of 128 bits.
 pub(super) fn bit(name: NameTest) -> u128 {
     match name {
@@ -130,7 +140,9 @@ impl Trie {
     pub(super) fn insert(&mut self, path: &LinearPath, handle: Handle, role: Role, values: &[Value]) {
         let mut node = 0;
         for (at, step) in path.steps.iter().enumerate() {
-            let later = path.steps[at + 1..].iter().fold(0, |bits, step| bits | bit(step.name));
+            let rest = &path.steps[at + 1..];
+            let later = rest.iter().fold(0, |bits, step| bits | bit(step.name));
+            let next = rest.first().map_or(u128::MAX, |step| bits(step.name));
             let found = self.nodes[node].edges.binary_search_by_key(&order(step), |edge| order(&edge.step));
             let place = match found {
                 Ok(place) => place,
@@ -139,14 +151,17 @@ impl Trie {
                         self.nodes.push(Node::default());
                         (self.nodes.len() - 1) as NodeId
                     });
-                    let edge = Edge { step: *step, child, below: 0, required: u128::MAX };
+                    let edge = Edge { step: *step, child, below: 0, required: u128::MAX, next: 0 };
                     self.nodes[node].edges.insert(place, edge);
                     place
                 }
             };
             let edge = &mut self.nodes[node].edges[place];
             edge.below |= later;
-            edge.required &= later;
+            if role != Role::Had {
+                edge.required &= later;
+                edge.next |= next;
+            }
             node = edge.child as usize;
         }
         let terminal = Terminal { tail: path.tail, handle };
@@ -219,12 +234,14 @@ impl Trie {
         names: &Names,
         visit: &mut impl FnMut(Handle) -> bool,
     ) {
-        self.cover_from(0, &word.start(), word, values, names, visit);
+        self.cover_from(0, u128::MAX, &word.start(), word, values, names, visit);
     }
 
+    #[allow(clippy::too_many_arguments, reason = "one step of a recursion")]
     fn cover_from(
         &self,
         id: NodeId,
+        next: u128,
         row: &Row,
         word: &Word,
         values: &[Value],
@@ -240,16 +257,17 @@ impl Trie {
             }
         }
         // Only places below the first one can be next.
-        let first = row.first().unwrap_or(0);
-        let later = word.tests.iter().filter(|(_, accepted)| accepted.reaches_beyond(first));
+        let later = word.later(row) & next;
         if node.edges.len() <= FEW {
             return node.edges.iter().any(|edge| {
-                later.clone().any(|(test, accepted)| {
-                    *test == edge.step.name && self.follow(edge, accepted, row, word, values, names, visit)
-                })
+                bits(edge.step.name) & later != 0
+                    && word
+                        .accepted(edge.step.name)
+                        .is_some_and(|accepted| self.follow(edge, accepted, row, word, values, names, visit))
             });
         }
-        later.into_iter().any(|(test, accepted)| {
+        let mut tests = word.tests.iter().filter(|(test, _)| bits(*test) & later != 0);
+        tests.any(|(test, accepted)| {
             let from = node.edges.partition_point(|edge| edge.step.name < *test);
             let mut named = node.edges[from..].iter().take_while(|edge| edge.step.name == *test);
             named.any(|edge| self.follow(edge, accepted, row, word, values, names, visit))
@@ -267,11 +285,15 @@ impl Trie {
         names: &Names,
         visit: &mut impl FnMut(Handle) -> bool,
     ) -> bool {
-        if edge.required & !word.names != 0 {
+        if edge.required & !word.later(row) != 0 {
             return false;
         }
         let next = word.step(row, edge.step.min, edge.step.exact, accepted);
-        !next.is_empty() && self.cover_from(edge.child, &next, word, values, names, visit)
+        let later = word.later(&next);
+        !next.is_empty()
+            && edge.required & !later == 0
+            && (edge.next == u128::MAX || edge.next & later != 0)
+            && self.cover_from(edge.child, edge.next, &next, word, values, names, visit)
     }
 
     /// Gives the expressions that have a path which `general` covers, and a value if one is needed, until `visit` says
@@ -352,10 +374,8 @@ impl Descent<'_> {
                     return true;
                 }
             }
-        } else if !self.can_go_on() {
-            return false;
         }
-        let missing = self.missing[self.frames[self.frames.len() - 1].reached];
+        let Some(missing) = self.missing() else { return false };
         for edge in &node.edges {
             // A name that nobody on the way has met must be met at the child or below it.
             if (edge.below | bit(edge.step.name)) & missing != missing {
@@ -367,7 +387,8 @@ impl Descent<'_> {
             }
             let level = frame.level;
             self.frames.push(frame);
-            if self.walk(edge.child, visit) {
+            let goes_on = self.missing().is_some_and(|missing| edge.below & missing == missing);
+            if goes_on && self.walk(edge.child, visit) {
                 return true;
             }
             if let Some(frame) = self.frames.pop() {
@@ -381,11 +402,17 @@ impl Descent<'_> {
         false
     }
 
-    /// Whether another element can still be placed below: one behind an at-least gap always, one behind an exact gap
-    /// only as long as its level has not been passed.
-    fn can_go_on(&self) -> bool {
+    /// The names that must occur below, nothing if no other element can be placed there: one behind an at-least gap
+    /// always can, one behind an exact gap only as long as its level has not been passed.
+    fn missing(&self) -> Option<u128> {
+        let steps = &self.general.steps;
+        if self.first[steps.len()] != u32::MAX {
+            return Some(0);
+        }
         let last = &self.frames[self.frames.len() - 1];
-        self.general.steps.iter().enumerate().take(last.reached + 1).any(|(at, step)| {
+        // The further the element, the less is missing behind it.
+        let next = (0..=last.reached).rev().find(|&at| {
+            let step = &steps[at];
             if !step.exact {
                 return self.first[at] != u32::MAX;
             }
@@ -394,7 +421,8 @@ impl Descent<'_> {
                 .rev()
                 .take_while(|above| above.open == last.open && above.level + step.min > last.level)
                 .any(|above| above.row.contains(at))
-        })
+        })?;
+        Some(self.missing[next])
     }
 
     fn frame(&self, edge: &LinearStep) -> Frame {

@@ -12,8 +12,8 @@
 //! into the next. Cost: the product of the two lengths at worst. Rows are small bit sets, because a path has at
 //! most 256 steps.
 
-use super::trie::bit;
-use crate::names::Names;
+use super::trie::bits;
+use crate::names::{NameId, Names};
 use crate::pattern::{LinearPath, NameTest, Tail};
 
 /// Places in a word: the document node, 256 steps and one element that only has an attribute.
@@ -36,25 +36,21 @@ impl Row {
         self.0.iter().all(|&part| part == 0)
     }
 
-    /// Whether a place after this one is in the set.
-    pub(super) fn reaches_beyond(&self, place: usize) -> bool {
-        let (word, next) = (place / 64, place % 64 + 1);
-        let here = if next == 64 { 0 } else { self.0[word] >> next };
-        here != 0 || self.0[word + 1..].iter().any(|&part| part != 0)
-    }
-
     pub(super) fn first(&self) -> Option<usize> {
-        self.iter().next()
+        let at = self.0.iter().position(|&part| part != 0)?;
+        Some(at * 64 + self.0[at].trailing_zeros() as usize)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.0.iter().enumerate().flat_map(|(at, &part)| {
-            let mut left = part;
-            std::iter::from_fn(move || {
-                let bit = (left != 0).then(|| left.trailing_zeros() as usize)?;
-                left &= left - 1;
-                Some(at * 64 + bit)
-            })
+        let (mut at, mut left) = (0, self.0[0]);
+        std::iter::from_fn(move || {
+            while left == 0 {
+                at += 1;
+                left = *self.0.get(at)?;
+            }
+            let bit = left.trailing_zeros() as usize;
+            left &= left - 1;
+            Some(at * 64 + bit)
         })
     }
 }
@@ -78,26 +74,29 @@ pub(super) struct Word {
     attribute: Option<(usize, NameTest)>,
     /// Every name test that accepts some place, with all the places it accepts.
     pub(super) tests: Vec<(NameTest, Row)>,
-    /// Its names, as bits.
-    pub(super) names: u128,
+    /// By place: the names of those after it, as bits.
+    later: Vec<u128>,
 }
 
 impl Word {
     pub(super) fn new(path: &LinearPath, names: &Names) -> Self {
         let mut word = Self {
-            places: vec![Place { level: 0, open: 0 }],
+            places: Vec::with_capacity(path.steps.len() + 2),
             depth: 0,
             attribute: None,
-            tests: Vec::new(),
-            names: path.steps.iter().fold(0, |bits, step| bits | bit(step.name)),
+            tests: Vec::with_capacity(path.steps.len()),
+            later: vec![0; path.steps.len() + 2],
         };
+        word.places.push(Place { level: 0, open: 0 });
+        for (place, step) in path.steps.iter().enumerate().rev() {
+            word.later[place] = word.later[place + 1] | bits(step.name);
+        }
         for step in &path.steps {
             let place = word.push(step.min, step.exact);
             word.accept(step.name, place);
             if let NameTest::Name(id) = step.name {
-                let (uri, _) = names.parts(id);
-                let any = names.resolve(names.namespace(uri), "").namespace;
-                if any.0 != 0 {
+                let any = names.wildcard(id);
+                if any != NameId::OTHER {
                     word.accept(NameTest::Namespace(any), place);
                 }
             }
@@ -134,6 +133,16 @@ impl Word {
         }
     }
 
+    /// The names of all places after the first one of a row.
+    pub(super) fn later(&self, row: &Row) -> u128 {
+        row.first().map_or(0, |first| self.later[first])
+    }
+
+    /// The places that a name test accepts.
+    pub(super) fn accepted(&self, test: NameTest) -> Option<&Row> {
+        self.tests.iter().find(|(known, _)| *known == test).map(|(_, accepted)| accepted)
+    }
+
     /// The document node alone.
     pub(super) fn start(&self) -> Row {
         let mut row = Row::default();
@@ -149,12 +158,12 @@ impl Word {
             let here = self.places[place];
             let Some(target) = here.level.checked_sub(min) else { continue };
             let fits = if exact {
-                (0..place)
-                    .rev()
-                    .take_while(|&above| {
-                        self.places[above].level >= target && self.places[above].open == here.open
-                    })
-                    .any(|above| self.places[above].level == target && row.contains(above))
+                // Levels grow from place to place, so there is one at most.
+                let above = self.places[..place].iter().rposition(|above| above.level <= target);
+                above.is_some_and(|at| {
+                    let above = self.places[at];
+                    above.level == target && above.open == here.open && row.contains(at)
+                })
             } else {
                 place > first && self.places[first].level <= target
             };
@@ -192,9 +201,7 @@ impl Word {
     pub(super) fn is_covered_by(&self, general: &LinearPath, names: &Names) -> bool {
         let mut row = self.start();
         for step in &general.steps {
-            let Some((_, accepted)) = self.tests.iter().find(|(test, _)| *test == step.name) else {
-                return false;
-            };
+            let Some(accepted) = self.accepted(step.name) else { return false };
             row = self.step(&row, step.min, step.exact, accepted);
             if row.is_empty() {
                 return false;

@@ -1,0 +1,300 @@
+//! Linear paths found by their chains: names of which each is the child of the one before, the document node included.
+//!
+//! If one path covers another, every chain of the general path is a chain of the specific one: an exact gap of one
+//! level can only meet an exact gap of one level. So a general path is kept under *one* of its chains, the one under
+//! which fewest others are, and a specific path looks under all of its own. The other way round a specific path is
+//! kept under *all* its short chains, and a general path looks under the one that is rarest. What is found has
+//! a chain in common and, by some bits, the right names; whoever asks compares the rest. So an insertion costs a look-up
+//! for each chain, however many paths there are, and what it finds.
+//!
+//! Lists are bounded. A general path for which no list has room, or that has no chain, is not kept here, and neither
+//! are specific paths under a chain that too many have: for those there is the [`super::trie::Trie`].
+
+use rustc_hash::FxHashMap;
+
+use super::Handle;
+use super::trie::bit;
+use crate::pattern::{LinearPath, LinearStep, NameTest};
+
+/// General paths under one chain.
+const GENERALS: usize = 64;
+/// Names of the chains that are looked for: few paths have a long one in common, and most have a short one.
+const SHORT: usize = 3;
+const LONG: usize = 6;
+/// Specific paths under one chain.
+const SPECIFICS: usize = 4_096;
+
+type Chain = u32;
+
+/// A path in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Entry {
+    traits: Traits,
+    handle: Handle,
+}
+
+#[derive(Clone, Debug)]
+enum List {
+    /// Most chains have one.
+    One(Entry),
+    Some(Vec<Entry>),
+    /// So many that they are only counted.
+    Many(u32),
+}
+
+impl List {
+    fn len(&self) -> usize {
+        match self {
+            Self::One(_) => 1,
+            Self::Some(entries) => entries.len(),
+            Self::Many(number) => *number as usize,
+        }
+    }
+
+    /// Those that are kept; none if there are too many.
+    fn entries(&self) -> Option<&[Entry]> {
+        match self {
+            Self::One(entry) => Some(std::slice::from_ref(entry)),
+            Self::Some(entries) => Some(entries),
+            Self::Many(_) => None,
+        }
+    }
+
+    fn push(&mut self, entry: Entry, most: usize) {
+        match self {
+            Self::One(first) => *self = Self::Some(vec![*first, entry]),
+            Self::Some(entries) if entries.len() < most => entries.push(entry),
+            Self::Some(entries) => *self = Self::Many(entries.len() as u32 + 1),
+            Self::Many(number) => *number += 1,
+        }
+    }
+
+    /// Whether the path was here, or may have been counted.
+    fn remove(&mut self, handle: Handle) -> bool {
+        match self {
+            Self::One(entry) if entry.handle == handle => *self = Self::Many(0),
+            Self::One(_) => return false,
+            Self::Some(entries) => match entries.iter().position(|entry| entry.handle == handle) {
+                Some(at) => drop(entries.swap_remove(at)),
+                None => return false,
+            },
+            Self::Many(number) => *number = number.saturating_sub(1),
+        }
+        true
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+struct Lists(FxHashMap<Chain, List>);
+
+impl Lists {
+    fn len(&self, chain: Chain) -> usize {
+        self.0.get(&chain).map_or(0, List::len)
+    }
+
+    fn push(&mut self, chain: Chain, entry: Entry, most: usize) {
+        self.0.entry(chain).and_modify(|list| list.push(entry, most)).or_insert(List::One(entry));
+    }
+
+    fn remove(&mut self, chain: Chain, handle: Handle) -> bool {
+        let Some(list) = self.0.get_mut(&chain) else { return false };
+        let removed = list.remove(handle);
+        if list.len() == 0 {
+            self.0.remove(&chain);
+        }
+        removed
+    }
+
+    fn memory_bytes(&self) -> usize {
+        let kept = self.0.values().map(|list| match list {
+            List::Some(entries) => entries.capacity() * size_of::<Entry>(),
+            List::One(_) | List::Many(_) => 0,
+        });
+        self.0.capacity() * (size_of::<(Chain, List)>() + 1) + kept.sum::<usize>()
+    }
+}
+
+/// Linear paths by their chains.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Chains {
+    generals: Lists,
+    specifics: Lists,
+}
+
+impl Chains {
+    /// Keeps a path that may cover others; whether there was room.
+    pub(super) fn insert_general(&mut self, path: &LinearPath, handle: Handle) -> bool {
+        // Of several with equally many the last: a longer one is looked for less often.
+        let mut best: Option<(usize, Chain)> = None;
+        for chain in general(path) {
+            let number = self.generals.len(chain);
+            if best.is_none_or(|(least, _)| number <= least) {
+                best = Some((number, chain));
+            }
+        }
+        let Some((number, chain)) = best else { return false };
+        let has_room = number < GENERALS;
+        if has_room {
+            self.generals.push(chain, Entry { handle, traits: Traits::new(path) }, GENERALS);
+        }
+        has_room
+    }
+
+    /// Takes it out; whether it was here.
+    pub(super) fn remove_general(&mut self, path: &LinearPath, handle: Handle) -> bool {
+        general(path).any(|chain| self.generals.remove(chain, handle))
+    }
+
+    /// Keeps a path that others may cover.
+    pub(super) fn insert_specific(&mut self, path: &LinearPath, handle: Handle) {
+        let entry = Entry { handle, traits: Traits::new(path) };
+        specific(path).for_each(|chain| self.specifics.push(chain, entry, SPECIFICS));
+    }
+
+    /// Takes out what was kept with the same arguments.
+    pub(super) fn remove_specific(&mut self, path: &LinearPath, handle: Handle) {
+        for chain in specific(path) {
+            self.specifics.remove(chain, handle);
+        }
+    }
+
+    /// The general paths that have a chain and all names in common with a path.
+    pub(super) fn covering(&self, path: &LinearPath) -> impl Iterator<Item = Handle> {
+        let known = Traits::new(path);
+        general(path)
+            .filter_map(|chain| self.generals.0.get(&chain)?.entries())
+            .flatten()
+            .filter(move |entry| entry.traits.may_cover(known))
+            .map(|entry| entry.handle)
+    }
+
+    /// The specific paths that have a chain and all names in common with a path; nothing when that is not known here.
+    pub(super) fn covered(&self, path: &LinearPath) -> Option<impl Iterator<Item = Handle>> {
+        let wanted = Traits::new(path);
+        let lists = specific(path).map(|chain| self.specifics.0.get(&chain));
+        // A chain that nobody has: nothing is covered.
+        let rarest = lists.min_by_key(|list| list.map_or(0, List::len))?;
+        let entries = rarest.map_or(Some(&[][..]), List::entries)?;
+        Some(entries.iter().filter(move |entry| wanted.may_cover(entry.traits)).map(|entry| entry.handle))
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.generals.0.is_empty() && self.specifics.0.is_empty()
+    }
+
+    /// Heap bytes held.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.generals.memory_bytes() + self.specifics.memory_bytes()
+    }
+}
+
+/// The chains under one of which a general path is.
+fn general(path: &LinearPath) -> impl Iterator<Item = Chain> {
+    chains(&path.steps, LONG).filter(|(length, _)| [SHORT, LONG].contains(length)).map(|(_, chain)| chain)
+}
+
+/// The chains under which a specific path is.
+fn specific(path: &LinearPath) -> impl Iterator<Item = Chain> {
+    chains(&path.steps, SHORT).filter(|(length, _)| *length == SHORT).map(|(_, chain)| chain)
+}
+
+/// A number for the names of some steps of which each is the child of the one before. Other steps may have the same
+/// number.
+fn link(number: u64, name: NameTest) -> Option<u64> {
+    let NameTest::Name(id) = name else { return None };
+    let mixed = (number ^ u64::from(id.0)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    Some(mixed ^ mixed >> 29)
+}
+
+/// Where a chain may begin: the name, or the document node, and the steps after it.
+fn beginnings(steps: &[LinearStep]) -> impl Iterator<Item = (u64, &[LinearStep])> {
+    let named = (0..steps.len()).filter_map(|at| Some((link(0, steps[at].name)?, &steps[at + 1..])));
+    std::iter::once((1, steps)).chain(named)
+}
+
+/// All chains of up to so many names, each with its length.
+fn chains(steps: &[LinearStep], longest: usize) -> impl Iterator<Item = (usize, Chain)> {
+    beginnings(steps).flat_map(move |(first, rest)| {
+        let close = rest.iter().take(longest - 1).take_while(|step| step.exact && step.min == 1);
+        let numbers = close.scan(first, |number, step| {
+            *number = link(*number, step.name)?;
+            Some(*number)
+        });
+        numbers.enumerate().map(|(at, number)| (at + 2, (number >> 32) as Chain))
+    })
+}
+
+/// What a path has, as bits: its names, and pairs of names that follow each other closely.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Traits {
+    names: u64,
+    pairs: u32,
+}
+
+impl Traits {
+    fn new(path: &LinearPath) -> Self {
+        let names = path.steps.iter().fold(0, |all, step| all | bit(step.name));
+        let pairs = chains(&path.steps, 2).fold(0, |all, (_, chain)| all | 1 << (chain % 32));
+        Self { names: (names | names >> 64) as u64, pairs }
+    }
+
+    /// Whether a path with these may cover one with those.
+    fn may_cover(self, specific: Self) -> bool {
+        self.names & !specific.names == 0 && self.pairs & !specific.pairs == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names::NameId;
+    use crate::pattern::Tail;
+
+    fn path(names: &[u32]) -> LinearPath {
+        let steps =
+            names.iter().map(|&id| LinearStep { min: 1, exact: true, name: NameTest::Name(NameId(id)) });
+        LinearPath { steps: steps.collect(), tail: Tail::End }
+    }
+
+    #[test]
+    fn what_was_kept_is_found_and_taken_out_again() {
+        let mut chains = Chains::default();
+        // The same chain twice in one path, and paths that share chains.
+        let stored =
+            [path(&[1, 2, 3]), path(&[1, 2, 3, 4, 5]), path(&[7, 7, 7, 7, 7, 7, 7]), path(&[9, 2, 3])];
+        for (handle, path) in stored.iter().enumerate() {
+            assert!(chains.insert_general(path, handle as Handle));
+            chains.insert_specific(path, handle as Handle);
+        }
+        let found: Vec<_> = chains.covering(&stored[1]).collect();
+        assert!(found.contains(&0) && found.contains(&1) && !found.contains(&3));
+        let mut found: Vec<_> = chains.covered(&stored[0]).into_iter().flatten().collect();
+        found.sort_unstable();
+        assert_eq!(found, [0, 1]);
+        assert_eq!(chains.covered(&path(&[4, 4, 4])).map(Iterator::count), Some(0));
+        assert!(chains.covered(&path(&[1])).is_none(), "it has no chain of three");
+        for (handle, path) in stored.iter().enumerate() {
+            assert!(!chains.is_empty() && chains.remove_general(path, handle as Handle));
+            chains.remove_specific(path, handle as Handle);
+        }
+        assert!(chains.is_empty());
+    }
+
+    #[test]
+    fn lists_are_bounded() {
+        let mut chains = Chains::default();
+        let same = path(&[1, 2]);
+        let kept = (0..200).filter(|&handle| chains.insert_general(&same, handle)).count();
+        assert_eq!(kept, GENERALS);
+        assert!((0..200).filter(|&handle| chains.remove_general(&same, handle)).count() == kept);
+        for handle in 0..=SPECIFICS as Handle {
+            chains.insert_specific(&same, handle);
+        }
+        assert!(chains.covered(&same).is_none(), "too many to be kept");
+        for handle in 0..=SPECIFICS as Handle {
+            chains.remove_specific(&same, handle);
+        }
+        assert!(chains.is_empty());
+    }
+}
