@@ -171,8 +171,6 @@ def drawn(name: str, rows: Rows) -> str:
             left, right = figure.subplots(1, 2)
             _lines(left, lines(name, rows), "documents in a batch", "ms a document")
             _bars(right, bars(name, rows), "ms a document, batches of 10")
-            right.set_xscale("log")
-            right.xaxis.set_major_formatter("{x:g}")
         else:
             figure = Figure(figsize=(9, 4.4), layout="constrained")
             across = "subscriptions" if name == "relational" else "KB of a document"
@@ -212,7 +210,9 @@ def _bars(axes: Axes, values: Iterable[tuple[str, float, str]], across: str) -> 
         axes.annotate(text, (length, at), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8)
     axes.set_yticks(range(len(labels)), labels)
     axes.invert_yaxis()
-    axes.margins(x=0.15)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set_xlim(min(lengths) / 2, max(lengths) * 2.5)
     axes.set_xlabel(across)
     _plain(axes, "x")
 

@@ -48,6 +48,7 @@ group by c.document
 """
 """The candidates of each document; only Spark, where they go to the workers, needs them so."""
 
+_TOGETHER = 4_096  # documents of a list: a run has seconds to give away
 _BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 _SHUFFLED = "spark.sql.shuffle.partitions"
 _PARTITIONS = 4  # of a shuffle, for each core
@@ -138,7 +139,7 @@ class SparkRelational(Relational):
 
         found: list[tuple[Id, Id]] = []
         letters: list[DeadLetter] = []
-        for ids, sources in batches(waiting, self.limits.document_bytes):
+        for ids, sources in batches(waiting, self.limits.document_bytes, _TOGETHER):
             folder = f"{self._path}/runs/{uuid4().hex}"
             numbers = pa.array(range(len(ids)), pa.int64())
             content = pa.array([_bytes(source) for source in sources], pa.binary())
