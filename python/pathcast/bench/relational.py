@@ -90,8 +90,8 @@ def _backends(*names: str) -> Iterator[dict[str, Callable[[], Relational]]]:
 
 
 def subscriptions(_: Workload) -> Iterator[Row]:
-    """Milliseconds for a document of 15 KB in a batch of 20, by number of subscriptions, cut and not cut."""
-    documents = _documents(20, 15_000)
+    """Milliseconds for a document of 15 KB in a batch of 5, by number of subscriptions, cut and not cut."""
+    documents = _documents(5, 15_000)
     expressions = _expressions(_scaled(max(NUMBERS)))
     with _backends("DuckDB", "PostgreSQL", "Spark") as makers:
         for number in map(_scaled, NUMBERS):
@@ -146,8 +146,8 @@ def sizes(_: Workload) -> Iterator[Row]:
 
 
 def levers(_: Workload) -> Iterator[Row]:
-    """Milliseconds for a document of 15 KB, 100,000 subscriptions: batching, clustering, broadcasting."""
-    rows = list(enumerate(_expressions(_scaled(100_000))))
+    """Milliseconds for a document of 15 KB, 10,000 subscriptions: batching, clustering, broadcasting."""
+    rows = list(enumerate(_expressions(_scaled(10_000))))
     documents = _documents(max(BATCHES), 15_000)
     expected, auto = _alone(rows, documents)
     changes: dict[str, dict[str, Callable[[Any], None]]] = {

@@ -48,7 +48,7 @@ class Section:
 SECTIONS = {
     "relational": Section(
         "Number of subscriptions, with and without cutting",
-        "20 documents of 15 KB in a batch. The paper: linear, and cutting saves about half of the time.",
+        "5 documents of 15 KB in a batch. The paper: linear, and cutting saves about half of the time.",
     ),
     "relational-documents": Section(
         "Size of the documents",
@@ -57,7 +57,7 @@ SECTIONS = {
     ),
     "relational-levers": Section(
         "Batching, clustering, broadcasting",
-        "100,000 subscriptions, documents of 15 KB. Clustered: edges with the same names lie together. "
+        "10,000 subscriptions, documents of 15 KB. Clustered: edges with the same names lie together. "
         "Without broadcasts: Spark sends no small table to all tasks, and joins by shuffling both sides.",
     ),
     "relational-spark": Section(

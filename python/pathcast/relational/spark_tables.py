@@ -141,8 +141,9 @@ class Store:
 
     def empty(self, table: str, change: int) -> None:
         """Takes the rows of a change away, wherever Spark can write."""
-        nothing = self.spark.createDataFrame([], schema(table)).drop("change")
-        nothing.coalesce(1).write.mode("overwrite").parquet(f"{self.path}/{table}/change={change}")
+        self._nothing(table).drop("change").coalesce(1).write.mode("overwrite").parquet(
+            f"{self.path}/{table}/change={change}"
+        )
 
     def read(self, table: str, snapshot: Snapshot) -> DataFrame:
         """A table as a snapshot sees it, the gone included."""
@@ -151,9 +152,16 @@ class Store:
     def written(self, table: str, *changes: int) -> DataFrame:
         """What some changes wrote to a table."""
         if not changes:
-            return self.spark.createDataFrame([], schema(table))
+            return self._nothing(table)
         reader = self.spark.read.schema(schema(table)).option("basePath", f"{self.path}/{table}")
         return reader.parquet(*(f"{self.path}/{table}/change={number}" for number in changes))
+
+    def _nothing(self, table: str) -> DataFrame:
+        """A table without rows, of which the planner knows it: what joins it is left out of plans."""
+        nulls = (
+            f"cast(null as {kind}) as {name}" for name, kind in map(str.split, schema(table).split(", "))
+        )
+        return self.spark.sql(f"select {', '.join(nulls)} where false")
 
     def live(self, table: str, snapshot: Snapshot) -> DataFrame:
         """`Subscription` or `Subscriber` without those that are gone."""
