@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 
-from pathcast.errors import SubscriptionErrors
-from pathcast.relational import Relational
+from pathcast.errors import DatabaseError, SubscriptionErrors
+from pathcast.relational import Relational, tables
 from pathcast.relational.spark import SparkRelational
 from tests.relational.agreement import run
 from tests.relational.backends import Make
@@ -50,37 +50,110 @@ def test_random_pairs(make: Make) -> None:
     assert not wrong, "\n".join(wrong[:3])
 
 
-def test_data_frames_in_and_out(spark: SparkSession, tmp_path: object) -> None:
+def test_data_frames_in_and_out(
+    spark: SparkSession, tmp_path: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
     database = SparkRelational(spark, path=str(tmp_path))
+    collected = count_collected(type(spark.range(1)), monkeypatch)
     subscriptions = spark.createDataFrame(
         [(f"s{number}", f"/a/b[c = {number}]") for number in range(50)] + [("not", "//b[not(c)]")],
         "id string, xpath string",
     )
     database.subscribe(subscriptions)
+    bad = [(number, "<a>") for number in range(100, 140)]
     documents = spark.createDataFrame(
-        [(10, "<a><b><c>7</c></b></a>"), (11, "<a>"), (12, "<b/>"), (13, None)], "doc_id int, xml string"
+        [(10, "<a><b><c>7</c></b></a>"), (11, "<a>"), (12, "<b/>"), (13, None), *bad],
+        "doc_id int, xml string",
     )
     matches = database.match(documents)
     assert matches.columns == ["doc_id", "subscription_id"]
+    plans = dict(database.plans)
+    names = spark.createDataFrame([(f"s{number}",) for number in range(10, 50)], "id string")
+    database.unsubscribe(names)
+    plans |= {f"unsubscribe {name}": plan for name, plan in database.plans.items()}
+    # Of subscriptions, documents and answers nothing came here: a row for each table or change, no more.
+    assert max(collected) <= 8
+    products(plans, {"Level 1", "Match", "Candidate", "Asked", "Decided", "unsubscribe unknown"})
+    monkeypatch.undo()
     assert {tuple(row) for row in matches.collect()} == {(10, "s7"), (12, "not")}
-    dead = database.dead_letters.collect()
-    assert {row["doc_id"]: row["line"] for row in dead} == {11: 1, 13: 0}
-    for name, plan in database.plans.items():
-        assert "CartesianProduct" not in plan, name
-        assert "BroadcastNestedLoopJoin" not in plan, name
+    dead = {row["doc_id"]: row["line"] for row in database.dead_letters.collect()}
+    assert dead == {11: 1, 13: 0} | {id: 1 for id, _ in bad}
+    # The answer belongs to the caller's session.
+    assert matches.join(documents, "doc_id").count() == 2
 
+    with pytest.raises(KeyError, match="s10"):
+        database.unsubscribe(spark.createDataFrame([("s1",), ("s10",)], "id string"))
     database.unsubscribe(["s7"])
     database.subscribe([("s8", "/a/b[c = 7]"), (9, "//b")])
+    products(database.plans, {"Frame", "XPathFrame", "Gone"})
     again = SparkRelational(spark, path=str(tmp_path))
-    assert len(again) == 51
+    assert len(again) == 11
     found = again.match([("x", b"<a><b><c>7</c></b></a>"), ("y", b"<a><b><c>8</c></b></a>")])
     assert found == [("x", 9), ("x", "s8"), ("y", 9)]
     # What was read before the change was seen is still there to be read.
     assert matches.count() == 2
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match="s7"):
         again.unsubscribe(["s7"])
-    bad = spark.createDataFrame([("t", "//a["), ("u", "//a")], "id string, xpath string")
+    wrong = spark.createDataFrame([("t", "//a["), ("u", "//a")], "id string, xpath string")
     with pytest.raises(SubscriptionErrors) as caught:
-        again.subscribe(bad)
+        again.subscribe(wrong)
     assert [json.dumps(id) for id, _ in caught.value.failures] == ['"t"']
-    assert len(again) == 51
+    assert len(again) == 11
+    database.subscribe([(9, "//c")])  # what one changes, the other sees
+    assert again.match([("x", b"<b/>")]) == [("x", "not")]
+
+
+def test_sweeping_leaves_what_a_fresh_database_has(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    database, fresh = make(False), make(False)
+    database.subscribe([(1, "/a[b = 2]/c//d"), (2, "//e/c//d"), (3, "//x[@y < 3]")])
+    database.subscribe([(1, "//e/c//d[not(f)]")])
+    database.sweep()
+    fresh.subscribe([(1, "//e/c//d[not(f)]"), (2, "//e/c//d"), (3, "//x[@y < 3]")])
+    for table in (*tables.SHARED, "Subscriber"):
+        assert database.count(table) == fresh.count(table), table
+    # Then by itself, when as many were removed as are left.
+    monkeypatch.setattr("pathcast.relational.spark_changes.SWEPT_FROM", 2)
+    database.unsubscribe([2, 3])
+    assert database.count("Predicate") == 0
+    assert database.match([("d", b"<e><c><d/></c></e>"), ("f", b"<x y='1'/>")]) == [("d", 1)]
+
+
+def test_two_contents_of_one_number_are_told_and_nothing_is_written(make: Make) -> None:
+    database: Any = make(False)
+    database.subscribe([("s", "/a/b")])
+    store = database._store
+    frames = [tuple(row) for row in store.written("Frame", 1).drop("change").collect()]
+    other = [tuple("z" if cell == "b" else cell for cell in row) for row in frames]
+    store.write(
+        "Frame", 1, store.spark.createDataFrame(other, store.written("Frame", 1).drop("change").schema)
+    )
+    with pytest.raises(DatabaseError, match="number of another"):
+        database.subscribe([("t", "/a/b"), ("u", "//c")])
+    assert len(database) == 1
+    assert database.count("Frame") == 2
+
+
+def products(plans: dict[str, str], wanted: set[str]) -> None:
+    """No statement joins everything with everything; these are among them."""
+    assert wanted <= set(plans)
+    for name, plan in plans.items():
+        assert "Physical Plan" in plan, name
+        assert "CartesianProduct" not in plan, name
+        assert "BroadcastNestedLoopJoin" not in plan, name
+
+
+def count_collected(frames: type, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many rows each call brings to the driver from now on."""
+    counted = [0]
+
+    def counting(plain: Any) -> Any:
+        def collect(self: Any, *arguments: Any, **options: Any) -> Any:
+            rows = list(plain(self, *arguments, **options))
+            counted.append(len(rows))
+            return rows
+
+        return collect
+
+    for name in ("collect", "toLocalIterator", "toPandas", "toArrow"):
+        monkeypatch.setattr(frames, name, counting(getattr(frames, name)))
+    return counted

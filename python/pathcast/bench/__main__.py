@@ -7,7 +7,7 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from math import isnan
 from pathlib import Path
@@ -27,6 +27,7 @@ from pathcast.bench import (
     network_report,
     pruning,
     relational,
+    relational_report,
     spark,
     xtrie,
 )
@@ -49,17 +50,13 @@ EXPERIMENTS: dict[str, Callable[[Workload], Iterator[Row]]] = {
     "spark-peers": spark.peers,
     "relational": relational.subscriptions,
     "relational-documents": relational.sizes,
-    "relational-batches": relational.batches,
+    "relational-levers": relational.levers,
     "relational-spark": relational.million,
 }
-PLOTS: dict[str, Callable[[Sequence[dict[str, Any]], Path], None]] = {
-    "relational": relational.plot_subscriptions,
-    "relational-documents": relational.plot_sizes,
-}
-
 REPORTS: dict[str, Callable[[list[Row], dict[str, Any], Path], Path]] = {
     "xtrie": curves.write_report,
     **dict.fromkeys(network_report.SHOWN, network_report.write_report),
+    **dict.fromkeys(relational_report.SECTIONS, relational_report.write_report),
 }
 
 
@@ -115,8 +112,6 @@ def main(
         if name in REPORTS:
             report = REPORTS[name](rows, machine(), path.with_suffix(".html"))
             console.print(f"drawn in {report}")
-        if name in PLOTS:
-            PLOTS[name](kept, output / f"{name}.svg")
 
 
 def _known(row: dict[str, Any]) -> dict[str, Any]:

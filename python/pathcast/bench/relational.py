@@ -4,11 +4,12 @@ After the paper on matching XPath subscriptions level by level with non-recursiv
 branching steps, 10 % ``*`` and 20 % ``//``, up to ten levels deep, drawn from a DTD (there the one of an
 astronomical data centre, here NITF, or the news DTD that ships), one value test each. `auto` is the index in
 memory on one thread, beside each figure in the same run. Every answer is compared with the index's, pair by
-pair.
+pair. `PATHCAST_BENCH_SCALE` makes the numbers of subscriptions smaller: 0.01 is a hundredth.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import time
@@ -21,18 +22,23 @@ from typing import Any
 from pathcast.bench import wire
 from pathcast.bench.answers import WrongAnswerError
 from pathcast.bench.foundation import Row
+from pathcast.bench.spark import _processor_seconds as processor_seconds
 from pathcast.bench.workloads import Workload, corpus
 from pathcast.generate import documents as draw_documents
 from pathcast.generate import subscriptions as draw_subscriptions
 from pathcast.index import Index
 from pathcast.relational import Relational
+from pathcast.relational.dialect import kept_table
 from pathcast.schema import Schema
 
-NUMBERS = (10_000, 25_000, 50_000, 100_000)
+NUMBERS = (1_000, 10_000, 25_000, 50_000, 100_000)
 SIZES = (3_000, 15_000, 40_000, 100_000)
 BATCHES = (1, 10, 100)
+TOGETHER = 10
+CLUSTERED = "clustered by name"
+NOT_BROADCAST = "without broadcasts"
 ROUNDS = 3
-ON_SPARK = {10_000: 20, 100_000: 20}  # subscriptions: documents of one batch; a run has seconds to give away
+SECONDS = 5.0  # after which there is no further round
 MILLION = (1_000_000, 1_000)  # subscriptions, documents
 RESULTS = Path("benchmarks/results")
 
@@ -76,119 +82,158 @@ def _backends(*names: str) -> Iterator[dict[str, Callable[[], Relational]]]:
                 session("pathcast bench", master="local[2]", memory="4g", log=folder / "spark.log")
             )
             makers["Spark"] = lambda: Relational(spark)
+            warm = Relational(spark)  # the first statements of a session take seconds more
+            warm.subscribe(enumerate(_expressions(200)))
+            warm.match(enumerate(_documents(2, 3_000)))
+            warm.close()
         yield makers
 
 
-def subscriptions(workload: Workload) -> Iterator[Row]:
-    """Milliseconds for a document of 15 KB, by number of subscriptions, with and without cutting."""
-    documents = _documents(20, 15_000)
-    expressions = _expressions(max(NUMBERS))
+def subscriptions(_: Workload) -> Iterator[Row]:
+    """Milliseconds for a document of 15 KB in a batch of 5, by number of subscriptions, cut and not cut."""
+    documents = _documents(5, 15_000)
+    expressions = _expressions(_scaled(max(NUMBERS)))
     with _backends("DuckDB", "PostgreSQL", "Spark") as makers:
-        for number in NUMBERS:
+        for number in map(_scaled, NUMBERS):
             rows = list(enumerate(expressions[:number]))
-            index, expected, auto = _alone(rows, documents)
+            expected, auto = _alone(rows, documents)
             for name, make in makers.items():
-                if name == "Spark" and number not in ON_SPARK:
-                    continue
                 database = make()
+                started = time.perf_counter()
                 database.subscribe(rows)
-                some = documents[: ON_SPARK[number]] if name == "Spark" else documents
+                subscribing = time.perf_counter() - started
                 times = {}
                 for cutting in (True, False):
                     database.cutting = cutting
-                    times[cutting] = _timed(database, some, expected, 1 if name == "Spark" else ROUNDS)
-                database.cutting = True
-                one = _timed(database, documents[:1], expected, 1 if name == "Spark" else ROUNDS)
+                    times[cutting] = _timed(name, database, documents, expected)
                 yield Row(
                     "relational",
                     f"{name}, {number:,}",
                     {
+                        "subscribe s": subscribing,
                         "edges": database.count("XPathFrame"),
                         "frames": database.count("Frame"),
-                        "matches / document": sum(map(len, expected[: len(some)])) / len(some),
-                        "alone ms": one * 1e3,
-                        "batch ms": times[True] * 1e3,
+                        "matches / document": sum(map(len, expected)) / len(documents),
+                        "cut ms": times[True] * 1e3,
                         "not cut ms": times[False] * 1e3,
                         "× by cutting": times[False] / times[True],
                         "auto ms": auto * 1e3,
-                        "auto is × faster": times[True] / auto,
                     },
                 )
                 database.close()
-            del index
 
 
-def sizes(workload: Workload) -> Iterator[Row]:
-    """Milliseconds for a document against 10,000 subscriptions, by size of the document."""
-    rows = list(enumerate(_expressions(10_000)))
+def sizes(_: Workload) -> Iterator[Row]:
+    """Milliseconds for a document against 10,000 subscriptions in a batch of 10, by size of the document."""
+    rows = list(enumerate(_expressions(_scaled(10_000))))
     with _backends("DuckDB", "PostgreSQL", "Spark") as makers:
         databases = {name: make() for name, make in makers.items()}
         for database in databases.values():
             database.subscribe(rows)
         for size in SIZES:
             documents = _documents(10, size)
-            _, expected, auto = _alone(rows, documents)
+            expected, auto = _alone(rows, documents)
             values = {
                 "KB": sum(map(len, documents)) / len(documents) / 1e3,
                 "matches / document": sum(map(len, expected)) / len(documents),
             }
             for name, database in databases.items():
-                rounds = 1 if name == "Spark" else ROUNDS
-                values[f"{name} ms"] = _timed(database, documents, expected, rounds) * 1e3
+                values[f"{name} ms"] = _timed(name, database, documents, expected) * 1e3
             values["auto ms"] = auto * 1e3
             yield Row("relational-documents", f"{size // 1000} KB", values)
         for database in databases.values():
             database.close()
 
 
-def batches(workload: Workload) -> Iterator[Row]:
-    """Milliseconds for a document of 15 KB, 100,000 subscriptions, by documents in one batch."""
-    rows = list(enumerate(_expressions(100_000)))
+def levers(_: Workload) -> Iterator[Row]:
+    """Milliseconds for a document of 15 KB, 10,000 subscriptions: batching, clustering, broadcasting."""
+    rows = list(enumerate(_expressions(_scaled(10_000))))
     documents = _documents(max(BATCHES), 15_000)
-    _, expected, auto = _alone(rows, documents)
-    with _backends("DuckDB", "PostgreSQL") as makers:
-        databases = {name: make() for name, make in makers.items()}
-        for database in databases.values():
+    expected, auto = _alone(rows, documents)
+    changes: dict[str, dict[str, Callable[[Any], None]]] = {
+        "DuckDB": {CLUSTERED: _cluster_duckdb},
+        "PostgreSQL": {CLUSTERED: _cluster_postgresql},
+        "Spark": {NOT_BROADCAST: _no_broadcasts},
+    }
+    with _backends(*changes) as makers:
+        for name, make in makers.items():
+            database = make()
             database.subscribe(rows)
-        for number in BATCHES:
-            values = {
-                f"{name} ms": _timed(database, documents[:number], expected, ROUNDS) * 1e3
-                for name, database in databases.items()
-            }
-            yield Row("relational-batches", f"{number} at once", values | {"auto ms": auto * 1e3})
-        for database in databases.values():
+            runs = [(number, f"batches of {number}") for number in BATCHES]
+            for number, what in [*runs, *((TOGETHER, what) for what in changes[name])]:
+                if what in changes[name]:
+                    changes[name][what](database)
+                took = _timed(name, database, documents[:number], expected) * 1e3
+                values = {"documents": number, "ms": took, "auto ms": auto * 1e3}
+                yield Row("relational-levers", f"{name}, {what}", values)
             database.close()
 
 
-def million(workload: Workload) -> Iterator[Row]:
+def _cluster_duckdb(database: Any) -> None:
+    """Rows of one level and one pair of names lie together."""
+    with database._backend.writing() as session:
+        session.execute(
+            "create or replace table {XPathFrame} as select e.* from {XPathFrame} e "
+            "join {Frame} f on f.frame = e.frame order by e.level, f.high_node, f.low_node"
+        )
+
+
+def _cluster_postgresql(database: Any) -> None:
+    """The same, as this server does it: by an index, and a frame is a pair of names."""
+    with database._backend.writing() as session:
+        session.execute("cluster {XPathFrame} using " + f"{kept_table('XPathFrame')}_frame")
+        session.execute("analyze {XPathFrame}")
+
+
+def _no_broadcasts(database: Any) -> None:
+    for name in ("spark.sql.autoBroadcastJoinThreshold", "spark.sql.adaptive.autoBroadcastJoinThreshold"):
+        database._spark.conf.set(name, "-1")
+
+
+def million(_: Workload) -> Iterator[Row]:
     """1,000 documents of 2 KB against 1,000,000 subscriptions on Spark, with and without broadcasts."""
-    number, count = MILLION
+    number, count = map(_scaled, MILLION)
     queries = wire.queries(number)
     documents = list(wire.documents(count))
-    index, expected, auto = _alone(list(enumerate(queries)), documents)
-    del index
+    expected, auto = _alone(list(enumerate(queries)), documents)
     total = sum(map(len, expected))
-    with _backends("Spark") as makers:
+    with _backends("Spark") as makers, tempfile.TemporaryDirectory() as folder:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
         database: Any = makers["Spark"]()
         spark = database._theirs
-        import pyarrow as pa
-
-        frame = spark.createDataFrame(pa.table({"id": pa.array(range(number), pa.int64()), "xpath": queries}))
-        subscribing = _seconds(lambda: database.subscribe(frame))[0]
-        texts = spark.createDataFrame(pa.table({"doc_id": list(range(count)), "xml": documents}))
-        for subject, threshold in (("with broadcasts", "16MB"), ("without broadcasts", "-1")):
-            database._spark.conf.set("spark.sql.autoBroadcastJoinThreshold", threshold)
-            seconds, found = _seconds(lambda: database.match(texts).count())
-            if found != total:
-                raise WrongAnswerError(f"Spark, {number:,}: {found:,} matches instead of {total:,}")
-            _keep_plans(database.plans, f"relational-spark {subject}".replace(" ", "-"))
+        tables = {
+            "subscriptions": pa.table({"id": pa.array(range(number), pa.int64()), "xpath": queries}),
+            "documents": pa.table({"doc_id": pa.array(range(count), pa.int64()), "xml": documents}),
+        }
+        for name, table in tables.items():
+            # In several parts, so that both cores read.
+            pq.write_table(table, f"{folder}/{name}", row_group_size=max(1, table.num_rows // 8))
+        del tables, queries
+        subscribing, _ = _seconds(lambda: database.subscribe(spark.read.parquet(f"{folder}/subscriptions")))
+        for subject in ("with broadcasts", NOT_BROADCAST):
+            if subject == NOT_BROADCAST:
+                _no_broadcasts(database)
+            used = processor_seconds()
+            seconds, matches = _seconds(lambda: database.match(spark.read.parquet(f"{folder}/documents")))
+            used = processor_seconds() - used
+            found: dict[int, set[int]] = {}
+            for pair in matches.toLocalIterator():
+                found.setdefault(pair[0], set()).add(int(pair[1]))
+            if any(found.get(at, set()) != set(ids) for at, ids in enumerate(expected)):
+                raise WrongAnswerError(f"Spark, {number:,} subscriptions: other matches than the index")
+            _keep_plans(database.plans, f"relational-spark-{subject.replace(' ', '-')}")
             yield Row(
                 "relational-spark",
-                subject,
+                f"{count:,} × {number:,}, {subject}",
                 {
                     "subscribe s": subscribing,
+                    "edges": database.count("XPathFrame"),
+                    "frames": database.count("Frame"),
                     "matches / document": total / count,
                     "match s": seconds,
+                    "processor s": used,
                     "ms / document": seconds / count * 1e3,
                     "auto ms": auto * 1e3,
                 },
@@ -203,31 +248,32 @@ def _keep_plans(plans: dict[str, str], name: str) -> None:
     (RESULTS / f"{name}.txt").write_text("\n".join(trees), encoding="utf-8")
 
 
-def _alone(
-    rows: Sequence[tuple[int, str]], documents: Sequence[bytes]
-) -> tuple[Index, list[list[int]], float]:
+def _alone(rows: Sequence[tuple[int, str]], documents: Sequence[bytes]) -> tuple[list[list[int]], float]:
     """The index in memory: what it answers, and its seconds a document, ids in Python's hands."""
     index = Index()
     index.add_many(rows)
     expected = [[int(id) for id in found] for found in index.match_many(documents)]  # type: ignore[union-attr]
     seconds = min(
         _seconds(lambda: [list(found) for found in index.match_many(documents)])[0]  # type: ignore[arg-type]
-        for _ in range(ROUNDS)
+        for _ in range(3)
     )
-    return index, expected, seconds / len(documents)
+    return expected, seconds / len(documents)
 
 
 def _timed(
-    database: Relational, documents: Sequence[bytes], expected: Sequence[list[int]], rounds: int
+    name: str, database: Relational, documents: Sequence[bytes], expected: Sequence[list[int]]
 ) -> float:
-    """The best of several rounds in seconds a document; a wrong answer ends the run."""
+    """The best of a few rounds, of long ones one, in seconds a document; a wrong answer ends the run."""
     best = float("inf")
-    for _ in range(rounds):
+    began = time.perf_counter()
+    for place in range(ROUNDS):
+        if place and time.perf_counter() - began > SECONDS:
+            break
         seconds, found = _seconds(lambda: database.match(enumerate(documents)))
         best = min(best, seconds / len(documents))
         wanted = [(at, id) for at in range(len(documents)) for id in sorted(expected[at])]
         if found != wanted:
-            raise WrongAnswerError(f"{type(database).__name__}: {len(found):,} pairs, not {len(wanted):,}")
+            raise WrongAnswerError(f"{name}: {len(found):,} pairs, not {len(wanted):,}")
     return best
 
 
@@ -237,50 +283,5 @@ def _seconds(task: Callable[[], Any]) -> tuple[float, Any]:
     return time.perf_counter() - start, result
 
 
-def plot_subscriptions(rows: Sequence[dict[str, Any]], path: Path) -> None:
-    """Time by number of subscriptions, a line for each backend, dashed without cutting."""
-    lines: dict[str, list[tuple[float, float]]] = {}
-    for row in rows:
-        name, _, number = row["subject"].partition(", ")
-        at = float(number.replace(",", ""))
-        lines.setdefault(name, []).append((at, row["batch ms"]))
-        lines.setdefault(f"{name}, not cut", []).append((at, row["not cut ms"]))
-        lines.setdefault("auto", []).append((at, row["auto ms"]))
-    _plot(lines, path, "subscriptions", "ms a document of 15 KB")
-
-
-def plot_sizes(rows: Sequence[dict[str, Any]], path: Path) -> None:
-    """Time by size of the document, a line for each backend."""
-    lines: dict[str, list[tuple[float, float]]] = {}
-    for row in rows:
-        for key, value in row.items():
-            if key.endswith(" ms"):
-                lines.setdefault(key.removesuffix(" ms"), []).append((row["KB"], value))
-    _plot(lines, path, "KB of the document", "ms a document, 10,000 subscriptions")
-
-
-def _plot(lines: dict[str, list[tuple[float, float]]], path: Path, across: str, up: str) -> None:
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    colours = {"DuckDB": "#1f6f8b", "PostgreSQL": "#d9a441", "Spark": "#a3443f", "auto": "#66727f"}
-    with mpl.rc_context({"svg.hashsalt": "pathcast", "svg.fonttype": "none", "axes.spines.right": False}):
-        figure = Figure(figsize=(7.2, 4.2), layout="constrained")
-        axes = figure.add_subplot()
-        for name, points in lines.items():
-            kind, _, uncut = name.partition(", ")
-            points = sorted(set(points))
-            axes.plot(
-                [x for x, _ in points],
-                [y for _, y in points],
-                marker="o",
-                markersize=3,
-                color=colours[kind],
-                linestyle="--" if uncut else "-",
-                label=name,
-            )
-        axes.set_yscale("log")
-        axes.set_xlabel(across)
-        axes.set_ylabel(up)
-        axes.legend(frameon=False, fontsize=8)
-        figure.savefig(path, format="svg", metadata={"Date": None})
+def _scaled(number: int) -> int:
+    return max(10, int(number * float(os.environ.get("PATHCAST_BENCH_SCALE", "1"))))

@@ -12,8 +12,10 @@ DOCUMENTS = 128
 BYTES = 32 << 20
 
 
-def batches(documents: Iterable[tuple[Id, Document]], most: int) -> Iterator[tuple[list[Id], list[Document]]]:
-    """Ids and documents, so many at a time; what is longer than `most` bytes is left to the reader.
+def batches(
+    documents: Iterable[tuple[Id, Document]], most: int, together: int | None = None
+) -> Iterator[tuple[list[Id], list[Document]]]:
+    """Ids and documents, so many `together`; what is longer than `most` bytes is left to the reader.
 
     >>> import io
     >>> list(batches([("a", b"<a/>"), ("b", io.BytesIO(b"<b/>"))], 100))
@@ -27,7 +29,7 @@ def batches(documents: Iterable[tuple[Id, Document]], most: int) -> Iterator[tup
         ids.append(id)
         held.append(whole)
         size += len(whole) if isinstance(whole, (bytes, str)) else 0
-        if len(ids) >= DOCUMENTS or size >= BYTES:
+        if len(ids) >= (together or DOCUMENTS) or size >= BYTES:
             yield ids, held
             ids, held, size = [], [], 0
     if ids:

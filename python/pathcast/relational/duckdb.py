@@ -119,6 +119,10 @@ class DuckSession:
         found = self._cursor.sql(dialect.filled(query)).to_arrow_table()
         return found.column(0).to_pylist(), found.column(1).to_pylist()
 
+    def has_rows(self, name: str) -> bool:
+        """Whether there is any row in a table of the run."""
+        return bool(self.rows(f"select 1 from {{{name}}} limit 1"))
+
     def highest_level(self) -> int:
         """The highest level of any pattern."""
         return int(self.rows(dialect.HIGHEST_LEVEL)[0][0])

@@ -178,6 +178,10 @@ class PostgresSession:
         found = self.rows(query)
         return [row[0] for row in found], [row[1] for row in found]
 
+    def has_rows(self, name: str) -> bool:
+        """Whether there is any row in a table of the run."""
+        return bool(self.rows(f"select 1 from {{{name}}} limit 1"))
+
     def highest_level(self) -> int:
         """The highest level of any pattern."""
         return int(self.rows(dialect.HIGHEST_LEVEL)[0][0])

@@ -23,6 +23,9 @@ class Session(Protocol):
     def grow(self, name: str, query: str) -> None:
         """Adds what a query answers to a table of the run."""
 
+    def has_rows(self, name: str) -> bool:
+        """Whether there is any row in a table of the run."""
+
     def highest_level(self) -> int:
         """The highest level of any pattern."""
 
@@ -54,6 +57,8 @@ def run(session: Session, *, cutting: bool = True) -> None:
             session.make("NotCut", steps.NOT_CUT, level)
         session.make("XMLMatch", found, level)
         session.make("Level", pruned, level)
-        session.grow("Kept", "select document, id, start_point from {Level}")
+        if not session.has_rows("Level"):
+            break  # a pattern of the next level has one of this level below it
+        session.grow("Kept", steps.KEEPING)
         if cutting:
             session.grow("MatchedXPath", steps.CUTTING)

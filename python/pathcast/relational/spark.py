@@ -16,22 +16,15 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from pathcast import _core
-from pathcast.errors import DatabaseError, DocumentError, SubscriptionErrors, XPathError
+from pathcast.errors import DocumentError
 from pathcast.relational import steps, tables
 from pathcast.relational.program import run
 from pathcast.relational.relational import ALTERNATIVES, ROWS, DeadLetter, Relational
 from pathcast.relational.settings import Settings
-from pathcast.relational.spark_tables import Snapshot, SparkRun, Store
-from pathcast.relational.spark_workers import (
-    COMPILED,
-    SHREDDED,
-    compiling,
-    deciding,
-    shredding,
-    spark_type,
-    wide_schema,
-)
-from pathcast.relational.storing import named
+from pathcast.relational.spark_changes import Changes
+from pathcast.relational.spark_run import SparkRun, plan
+from pathcast.relational.spark_tables import Snapshot, Store
+from pathcast.relational.spark_workers import SHREDDED, compiling, deciding, shredding, wide_schema
 from pathcast.types import Document, Id
 
 if TYPE_CHECKING:
@@ -43,9 +36,21 @@ SESSION = {
     "spark.sql.adaptive.maxShuffledHashJoinLocalMapThreshold": "128MB",
     "spark.sql.autoBroadcastJoinThreshold": "16MB",
     "spark.sql.crossJoin.enabled": "false",
+    # A folder a level is written without sorting by level before.
+    "spark.sql.maxConcurrentOutputFileWriters": "64",
     "spark.sql.sources.partitionOverwriteMode": "static",
 }
+ASKED = """
+select c.document, collect_list(struct(s.subscription, s.definition)) as candidates
+from {Candidate} c
+join {Subscription} s on s.subscription = c.subscription
+group by c.document
+"""
+"""The candidates of each document; only Spark, where they go to the workers, needs them so."""
+
+_TOGETHER = 4_096  # documents of a list: a run has seconds to give away
 _BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
+_SHUFFLED = "spark.sql.shuffle.partitions"
 _PARTITIONS = 4  # of a shuffle, for each core
 
 
@@ -70,8 +75,7 @@ class SparkRelational(Relational):
         self._temporary = path is None
         self._path = path or tempfile.mkdtemp(prefix="pathcast-relational-")
         self._columns = (id, document)
-        self.plans: dict[str, str] = {}
-        """The plans of the last match, by table and level."""
+        self._run: SparkRun | None = None
         super().__init__(backend, **options)
 
     def _open(self, backend: Any, wanted: Settings) -> None:
@@ -81,197 +85,126 @@ class SparkRelational(Relational):
             self._spark.conf.set(name, value)
         if (size := backend.conf.get(_BATCH_BYTES, None)) is not None:
             self._spark.conf.set(_BATCH_BYTES, size)
+        partitions = int(str(backend.conf.get(_SHUFFLED, "200")))
         if hasattr(backend, "_jsparkSession"):  # a Connect session does not tell
-            cores = backend.sparkContext.defaultParallelism
-            self._spark.conf.set("spark.sql.shuffle.partitions", str(_PARTITIONS * cores))
+            partitions = min(partitions, _PARTITIONS * backend.sparkContext.defaultParallelism)
+        self._spark.conf.set(_SHUFFLED, str(partitions))
         self._store = Store(self._spark, self._path)
-        snapshot = self._store.snapshot(wanted)
-        self.settings = snapshot.settings or wanted
-        self._snapshot = snapshot
+        self.settings = self._store.snapshot(wanted).settings or wanted
+        self._changes = Changes(self._store, self.settings)
 
     # Changes
 
     def subscribe(self, subscriptions: Any) -> None:
         """Adds subscriptions, all or none: pairs, rows, an Arrow table, or a DataFrame (id, xpath, ...)."""
         if hasattr(subscriptions, "mapInArrow"):
-            compiled = self._compiled(subscriptions)
+            names = [
+                name for name in ("id", "xpath", "ordered", "namespaces") if name in subscriptions.columns
+            ]
+            task = compiling(self.limits, self.settings, self.ordered, self.levels, ALTERNATIVES)
+            compiled = self._changes.compiled(subscriptions.select(*names), task)
         else:
-            compiled = self._compiled_here(self.compile(subscriptions))
-        if "Subscription" not in compiled:
-            return
-        snapshot = self._store.snapshot(self.settings)
-        change, level, written = snapshot.next, 0, list(compiled)
-        for table, rows in compiled.items():
-            if table in tables.SHARED:
-                self._write_shared(table, rows, snapshot, change)
-                if "level" in rows.columns:
-                    level = max(level, rows.selectExpr("max(level)").first()[0] or 0)  # type: ignore[index]
-            else:
-                self._store.write(table, change, rows)
-        if snapshot.changes:
-            there = self._store.live("Subscription", snapshot).select("subscription")
-            replaced = (
-                compiled["Subscription"].select("subscription").join(there, "subscription", "left_semi")
-            )
-            self._store.write("Gone", change, replaced)
-            written.append("Gone")
-        self._store.commit(change, level, written, self.settings)
-        self._snapshot = self._store.snapshot(self.settings)
-
-    def _write_shared(self, table: str, rows: DataFrame, snapshot: Snapshot, change: int) -> None:
-        """Adds the rows that are not there yet; two contents of one number end the change unseen."""
-        key = list(tables.KEYS[table])
-        rows = rows.dropDuplicates()
-        known = self._store.read(table, snapshot).select(*key)
-        self._store.write(table, change, rows.join(known, key, "left_anti") if snapshot.changes else rows)
-        there = self._store.read(table, snapshot, change).drop("change")
-        different = " or ".join(f"not (r.{name} <=> t.{name})" for name in rows.columns if name not in key)
-        met = self._spark.sql(
-            f"select 1 from {{rows}} r join {{there}} t on {' and '.join(f'r.{k} = t.{k}' for k in key)} "
-            f"where {different} limit 1",
-            rows=rows,
-            there=there,
-        )
-        if not met.isEmpty():
-            raise DatabaseError(
-                "a part of a subscription has the number of another one in these tables; nothing was written"
-            )
-
-    def _compiled_here(self, compiled: dict[str, Any]) -> dict[str, DataFrame]:
-        import pyarrow as pa
-
-        subscriptions, subscribers = named(compiled)
-        batches = compiled | {"Subscription": subscriptions, "Subscriber": subscribers}
-        found = {}
-        for table in COMPILED:
-            if not batches[table].num_rows:
-                continue
-            schema = ", ".join(f"{name} {spark_type(kind)}" for name, kind in tables.COLUMNS[table].items())
-            rows = pa.Table.from_batches([batches[table].select(list(tables.COLUMNS[table]))])
-            found[table] = self._spark.createDataFrame(rows, schema=schema)
-        return found
-
-    def _compiled(self, subscriptions: DataFrame) -> dict[str, DataFrame]:
-        """Compiled by the workers; of two rows with one id, either counts."""
-        columns = [name for name in ("id", "xpath", "ordered", "namespaces") if name in subscriptions.columns]
-        task = compiling(self.limits, self.settings, self.ordered, self.levels, ALTERNATIVES)
-        place = f"{self._path}/compiled"
-        wide = subscriptions.select(*columns).mapInArrow(task, wide_schema((*COMPILED, "Refused")))
-        wide.write.mode("overwrite").partitionBy("part").parquet(place)
-        everything = self._spark.read.schema(wide.schema).parquet(place)
-        refused = everything.where("part = 'Refused'").limit(20).collect()
-        if refused:
-            raise SubscriptionErrors(
-                (json.loads(row["subscription"]), XPathError(row["reason"], "", row["column"]))
-                for row in refused
-            )
-        found = {}
-        for table in COMPILED:
-            rows = everything.where(f"part = '{table}'").select(*tables.COLUMNS[table])
-            found[table] = rows
-        twice = found["Subscription"].groupBy("subscription").count().where("count > 1").limit(1)
-        if not twice.isEmpty():
-            raise ValueError("two subscriptions of the DataFrame have the same id")
-        return found
+            compiled = self._changes.compiled_here(self.compile(subscriptions))
+        self._changes.subscribe(compiled)
 
     def unsubscribe(self, ids: Any) -> None:
         """Takes subscriptions away, all or none; `KeyError` when one is not there. A DataFrame has `id`."""
-        if hasattr(ids, "mapInArrow"):
-            ids = [row[0] for row in ids.select("id").toLocalIterator()]
-        ids = list(ids)
-        names = _core.encode_ids(ids)
-        gone = self._spark.createDataFrame([(name,) for name in names], "subscription string")
-        snapshot = self._store.snapshot(self.settings)
-        there = self._store.live("Subscription", snapshot).select("subscription")
-        unknown = gone.join(there, "subscription", "left_anti").limit(1).collect()
-        if unknown:
-            raise KeyError(ids[names.index(unknown[0][0])])
-        self._store.write("Gone", snapshot.next, gone)
-        self._store.commit(snapshot.next, 0, ["Gone"], self.settings)
-        self._snapshot = self._store.snapshot(self.settings)
+        self._changes.unsubscribe(ids if hasattr(ids, "mapInArrow") else _core.encode_ids(list(ids)))
+
+    def sweep(self) -> None:
+        """Writes the tables anew without patterns that nobody needs, and many small changes as one.
+
+        It is done by itself when as many subscriptions were removed as are left.
+        """
+        self._changes.sweep()
 
     # Matching
 
     def match(self, documents: Any = ()) -> Any:
         """The pairs that match: sorted for a list, as a DataFrame for a DataFrame."""
+        snapshot = self._store.snapshot(self.settings)
         if hasattr(documents, "mapInArrow"):
             id, column = self._columns
             frame = documents.selectExpr(f"`{id}` as document", f"`{column}` as content")
-            pairs, dead = self._matched(frame)
+            pairs, dead = self._matched(frame, snapshot, f"{self._path}/runs/{uuid4().hex}")
             unquoted = "get_json_object(concat('[', subscription, ']'), '$[0]') as subscription_id"
             self.dead_letters = dead.selectExpr(f"document as `{id}`", "reason", "line", "`column`")
             return pairs.selectExpr(f"document as `{id}`", unquoted)
-        return self._match_list([*self._pending, *documents])
+        return self._match_list([*self._pending, *documents], snapshot)
 
-    def _match_list(self, waiting: list[tuple[Id, Document]]) -> list[tuple[Id, Id]]:
+    def _match_list(self, waiting: list[tuple[Id, Document]], snapshot: Snapshot) -> list[tuple[Id, Id]]:
         import pyarrow as pa
 
         from pathcast.relational.documents import batches
 
         found: list[tuple[Id, Id]] = []
         letters: list[DeadLetter] = []
-        for ids, sources in batches(waiting, self.limits.document_bytes):
+        for ids, sources in batches(waiting, self.limits.document_bytes, _TOGETHER):
+            folder = f"{self._path}/runs/{uuid4().hex}"
             numbers = pa.array(range(len(ids)), pa.int64())
             content = pa.array([_bytes(source) for source in sources], pa.binary())
             table = pa.table({"document": numbers, "content": content})
             frame = self._theirs.createDataFrame(table, schema="document bigint, content binary")
-            pairs, dead = self._matched(frame)
+            pairs, dead = self._matched(frame, snapshot, folder)
             for row in dead.collect():
                 error = DocumentError(row["reason"], row["line"], row["column"])
                 letters.append(DeadLetter(ids[row["document"]], error))
             found.extend((ids[at], json.loads(name)) for at, name in pairs.collect())
+            shutil.rmtree(folder, ignore_errors=True)
         self._pending.clear()
         self.dead_letters = letters
         return sorted(
             set(found), key=lambda pair: tuple(part for id in pair for part in (isinstance(id, str), id))
         )
 
-    def _matched(self, documents: DataFrame) -> tuple[DataFrame, DataFrame]:
-        """Rows (document, subscription), and the bad documents."""
-        folder = f"{self._path}/runs/{uuid4().hex}"
-        kind = documents.schema["document"].dataType.simpleString()
-        shredded = f"{folder}/shredded"
-        task = shredding(self.limits, self.settings, ROWS)
-        parts = (*SHREDDED, "Dead")
-        wide = documents.mapInArrow(task, wide_schema(parts, kind))
-        wide.write.partitionBy("part").parquet(shredded)
-        everything = self._spark.read.schema(wide.schema).parquet(shredded)
-        snapshot = self._snapshot
-        session = SparkRun(self._spark, folder, self._store.tables(snapshot), snapshot.level)
-        for part in SHREDDED:
-            session.load(part, everything.where(f"part = '{part}'").select(*tables.COLUMNS[part]))
-        run(session, cutting=self.cutting)
-        self.plans = session.plans
-        matches = session.query(steps.MATCHES)
-        session.make("Candidate", steps.CANDIDATES)
-        decided = self._decided(session, documents)
-        if decided is not None:
-            decided.write.parquet(f"{folder}/decided")
-            matches = matches.unionByName(self._spark.read.parquet(f"{folder}/decided"))
-        dead = everything.where("part = 'Dead'").select("document", "reason", "line", "column")
-        return matches, dead
+    def _matched(self, documents: DataFrame, snapshot: Snapshot, folder: str) -> tuple[DataFrame, DataFrame]:
+        """Rows (document, subscription), and the bad documents, for the caller's session.
 
-    def _decided(self, session: SparkRun, documents: DataFrame) -> DataFrame | None:
-        """The candidates that match, decided by the workers, which get each document once."""
-        candidates = session.query(
-            "select c.document, collect_list(struct(s.subscription, s.definition)) as candidates"
-            " from {Candidate} c join {Subscription} s on s.subscription = c.subscription group by c.document"
-        )
-        if session.query("select 1 from {Candidate} limit 1").isEmpty():
-            return None
+        On Spark Connect, DataFrames of two sessions do not meet: what goes from one to the other is in files.
+        """
+        theirs = documents.sparkSession
+        kind = documents.schema["document"].dataType.simpleString()
+        parts = (*SHREDDED, "Dead")
+        wide = documents.mapInArrow(shredding(self.limits, self.settings, ROWS), wide_schema(parts, kind))
+        wide.write.parquet(f"{folder}/shredded")
+        shredded = self._spark.read.schema(wide.schema).parquet(f"{folder}/shredded")
+        session = SparkRun(self._spark, folder, self._store.tables(snapshot), snapshot.level)
+        self._run = session
+        for part in SHREDDED:
+            session.load(part, shredded.where(f"part = '{part}'").select(*tables.COLUMNS[part]))
+        run(session, cutting=self.cutting)
+        session.make("Match", steps.MATCHES)
+        places = session.places("Match")
+        if snapshot.weak:
+            session.make("Candidate", steps.CANDIDATES)
+            if session.has_rows("Candidate"):
+                self._decide(session, documents, f"{folder}/decided")
+                places.append(f"{folder}/decided")
+        matches = theirs.read.schema(f"document {kind}, subscription string").parquet(*places)
+        dead = theirs.read.schema(wide.schema).parquet(f"{folder}/shredded").where("part = 'Dead'")
+        return matches, dead.select("document", "reason", "line", "column")
+
+    def _decide(self, session: SparkRun, documents: DataFrame, place: str) -> None:
+        """Writes the candidates that match, decided by the workers, which get each document once."""
+        session.make("Asked", ASKED)
+        asked = documents.sparkSession.read.parquet(*session.places("Asked"))
+        rows = documents.join(asked, "document").select("document", "content", "candidates")
+        session.planned["Decided"] = rows
         kind = documents.schema["document"].dataType.simpleString()
         task = deciding(self.limits, self.settings)
-        rows = documents.join(candidates, "document").select("document", "content", "candidates")
-        return rows.mapInArrow(task, f"document {kind}, subscription string")
+        rows.mapInArrow(task, f"document {kind}, subscription string").write.parquet(place)
+
+    @property
+    def plans(self) -> dict[str, str]:
+        """How Spark meant to do the last change and the last match, by table and level."""
+        done = self._changes.planned | (self._run.planned if self._run else {})
+        return {name: plan(rows) for name, rows in done.items()}
 
     # The rest
 
-    def sweep(self) -> None:
-        """Nothing yet: patterns that nobody needs cost space, and change no answer."""
-
     def count(self, table: str) -> int:
         """How many rows a table has."""
-        return self._store.tables(self._snapshot)[table].count()
+        return self._store.tables(self._store.snapshot(self.settings))[table].count()
 
     def close(self) -> None:
         """Removes the tables if they were for its life only."""

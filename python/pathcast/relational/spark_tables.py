@@ -3,16 +3,15 @@
 Every change of the subscriptions is a number and adds files: ``TABLE/change=N``, with the edges and tests in
 a folder a level. The last file of a change is its row in ``changes``; what has none never happened. A match
 takes the list of changes there are when it begins, so it sees all of a change or nothing of it. Subscriptions
-that are taken away are rows of `Gone`, with the number of the change.
+that are taken away are rows of `Gone`, with the number of the change. A change that is *whole* has everything
+that is needed; readers look at nothing before it.
 """
 
 from __future__ import annotations
 
-import itertools
 import json
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pathcast.relational.settings import Settings
 from pathcast.relational.spark_workers import COMPILED, spark_type
@@ -23,33 +22,72 @@ if TYPE_CHECKING:
 
 BY_LEVEL = ("XPathFrame", "XPathPred")
 GONE = {"subscription": "varchar"}
-CHANGE = "number int, level int, tables string, settings string"
-KEPT_AS_FILES = {"FrameMatch", "PredicateMatch", "Kept", "Level", "Candidate"}
-"""Tables of a run that several statements read; the others are parts of the statements that read them."""
+CHANGE = (
+    "number int, level int, tables string, settings string, "
+    "added bigint, removed bigint, weak bigint, whole boolean"
+)
 
 LIVE = """
 select s.* from {Some} s left anti join {Gone} g on g.subscription = s.subscription and g.change > s.change
 """
 
 
+def columns(table: str) -> dict[str, str]:
+    """The columns of a table, with their types."""
+    return GONE if table == "Gone" else COLUMNS[table]
+
+
 def schema(table: str) -> str:
-    """The columns of a table as Spark declares them."""
-    columns = GONE if table == "Gone" else COLUMNS[table]
-    return ", ".join([*(f"{name} {spark_type(kind)}" for name, kind in columns.items()), "change int"])
+    """The same as Spark declares them, with the number of the change."""
+    return ", ".join([*(f"{name} {spark_type(kind)}" for name, kind in columns(table).items()), "change int"])
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change: the tables that it wrote, and how many subscriptions came and went."""
+
+    number: int
+    tables: frozenset[str]
+    level: int = 0
+    added: int = 0
+    removed: int = 0
+    weak: int = 0
+    """Patterns that say less than their subscription, so that candidates have to be decided."""
+    whole: bool = False
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The changes that a reader sees: their numbers, each with the tables that it wrote."""
+    """The changes that a reader sees, and before them those that the last whole one has replaced."""
 
-    changes: tuple[tuple[int, frozenset[str]], ...]
-    level: int
+    changes: tuple[Change, ...]
+    replaced: tuple[Change, ...]
     settings: Settings | None
 
     @property
     def next(self) -> int:
         """The number of the change after them."""
-        return self.changes[-1][0] + 1 if self.changes else 1
+        return self.changes[-1].number + 1 if self.changes else 1
+
+    @property
+    def level(self) -> int:
+        """The highest level of any pattern."""
+        return max((change.level for change in self.changes), default=0)
+
+    @property
+    def weak(self) -> bool:
+        """Whether there may be candidates."""
+        return any(change.weak for change in self.changes)
+
+    @property
+    def removed(self) -> int:
+        """Subscriptions that left their patterns behind."""
+        return sum(change.removed for change in self.changes)
+
+    @property
+    def live(self) -> int:
+        """Subscriptions that are there."""
+        return sum(change.added for change in self.changes) - self.removed
 
 
 class Store:
@@ -64,45 +102,70 @@ class Store:
         from pyspark.errors import AnalysisException
 
         try:
-            rows = (
-                self.spark.read.schema(CHANGE).parquet(f"{self.path}/changes").collect()
-            )  # one row a change
+            found = self.spark.read.schema(CHANGE).parquet(f"{self.path}/changes").collect()  # a row a change
         except AnalysisException:
-            rows = []
-        rows = sorted(rows, key=lambda row: row["number"])
+            return Snapshot((), (), None)
+        rows = sorted(found, key=lambda row: int(row["number"]))
+        changes = [
+            Change(
+                row["number"],
+                frozenset(row["tables"].split()),
+                *(row[name] for name in ("level", "added", "removed", "weak", "whole")),
+            )
+            for row in rows
+        ]
+        last = max((at for at, change in enumerate(changes) if change.whole), default=0)
         settings = None
         if rows:
             settings = wanted.of([(name, content) for name, content in json.loads(rows[0]["settings"])])
-        changes = tuple((row["number"], frozenset(row["tables"].split())) for row in rows)
-        return Snapshot(changes, max((row["level"] for row in rows), default=0), settings)
+        return Snapshot(tuple(changes[last:]), tuple(changes[:last]), settings)
 
-    def commit(self, change: int, level: int, written: Iterable[str], settings: Settings) -> None:
+    def commit(self, change: Change, settings: Settings) -> None:
         """Makes a change seen."""
-        row = (change, level, " ".join(written), json.dumps(settings.rows()))
-        self.spark.createDataFrame([row], CHANGE).coalesce(1).write.parquet(
-            f"{self.path}/changes/change={change}"
+        row = (
+            change.number,
+            change.level,
+            " ".join(sorted(change.tables)),
+            json.dumps(settings.rows()),
+            *(change.added, change.removed, change.weak, change.whole),
         )
+        place = f"{self.path}/changes/change={change.number}"
+        self.spark.createDataFrame([row], CHANGE).coalesce(1).write.parquet(place)
 
     def write(self, table: str, change: int, rows: DataFrame) -> None:
         """Adds the rows of a change to a table."""
-        columns = list(GONE if table == "Gone" else COLUMNS[table])
-        writer = rows.select(*columns).write.mode("overwrite")  # what a change that failed has left
+        writer = rows.select(*columns(table)).write.mode("overwrite")  # what a change that failed has left
         if table in BY_LEVEL:
             writer = writer.partitionBy("level")
         writer.parquet(f"{self.path}/{table}/change={change}")
 
-    def read(self, table: str, snapshot: Snapshot, more: int | None = None) -> DataFrame:
-        """A table as a snapshot sees it, perhaps with a change that is not yet seen; the gone included."""
-        changes = [change for change, written in snapshot.changes if table in written]
-        paths = [f"{self.path}/{table}/change={change}" for change in [*changes, *([more] if more else [])]]
-        if not paths:
-            return self.spark.createDataFrame([], schema(table))
+    def empty(self, table: str, change: int) -> None:
+        """Takes the rows of a change away, wherever Spark can write."""
+        self._nothing(table).drop("change").coalesce(1).write.mode("overwrite").parquet(
+            f"{self.path}/{table}/change={change}"
+        )
+
+    def read(self, table: str, snapshot: Snapshot) -> DataFrame:
+        """A table as a snapshot sees it, the gone included."""
+        return self.written(table, *(each.number for each in snapshot.changes if table in each.tables))
+
+    def written(self, table: str, *changes: int) -> DataFrame:
+        """What some changes wrote to a table."""
+        if not changes:
+            return self._nothing(table)
         reader = self.spark.read.schema(schema(table)).option("basePath", f"{self.path}/{table}")
-        return reader.parquet(*paths)
+        return reader.parquet(*(f"{self.path}/{table}/change={number}" for number in changes))
+
+    def _nothing(self, table: str) -> DataFrame:
+        """A table without rows, of which the planner knows it: what joins it is left out of plans."""
+        nulls = (
+            f"cast(null as {kind}) as {name}" for name, kind in map(str.split, schema(table).split(", "))
+        )
+        return self.spark.sql(f"select {', '.join(nulls)} where false")
 
     def live(self, table: str, snapshot: Snapshot) -> DataFrame:
         """`Subscription` or `Subscriber` without those that are gone."""
-        if not any("Gone" in written for _, written in snapshot.changes):
+        if not any("Gone" in change.tables for change in snapshot.changes):
             return self.read(table, snapshot)
         return self.spark.sql(LIVE, Some=self.read(table, snapshot), Gone=self.read("Gone", snapshot))
 
@@ -110,57 +173,3 @@ class Store:
         """All tables that a match reads."""
         found = {table: self.read(table, snapshot) for table in SHARED}
         return found | {table: self.live(table, snapshot) for table in COMPILED if table not in SHARED}
-
-
-class SparkRun:
-    """The tables of one run, each a DataFrame; those that are read more than once are files."""
-
-    def __init__(self, spark: SparkSession, folder: str, kept: dict[str, DataFrame], level: int) -> None:
-        self._spark = spark
-        self._folder = folder
-        self._tables = dict(kept)
-        self._level = level
-        self._numbers = itertools.count()
-        self.plans: dict[str, str] = {}
-        """The plan of each statement that was run, by table and level."""
-
-    def load(self, name: str, rows: Any) -> None:
-        """Takes a DataFrame as a table."""
-        self._tables[name] = rows
-
-    def query(self, query: str, level: int = 0) -> DataFrame:
-        """What a query answers."""
-        used: dict[str, Any] = {name: each for name, each in self._tables.items() if f"{{{name}}}" in query}
-        if "{level}" in query:
-            used["level"] = level
-        return self._spark.sql(query, **used)
-
-    def make(self, name: str, query: str, level: int = 0) -> None:
-        """Makes a table of what a query answers."""
-        self._tables[name] = self._kept(name, self.query(query, level), level)
-
-    def grow(self, name: str, query: str) -> None:
-        """Adds what a query answers to a table; it comes from `Level`, which is in files."""
-        self._tables[name] = self._tables[name].unionByName(self.query(query))
-
-    def highest_level(self) -> int:
-        """The highest level of any pattern."""
-        return self._level
-
-    def _kept(self, name: str, rows: DataFrame, level: int) -> DataFrame:
-        if name not in KEPT_AS_FILES:
-            return rows
-        self.plans[f"{name} {level}" if level else name] = _plan(rows.explain)
-        place = f"{self._folder}/{next(self._numbers)}-{name}"
-        rows.write.parquet(place)
-        return self._spark.read.schema(rows.schema).parquet(place)
-
-
-def _plan(explain: Callable[[str], None]) -> str:
-    import contextlib
-    import io
-
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        explain("formatted")
-    return out.getvalue()

@@ -1,7 +1,7 @@
 """What runs in Spark's workers: shredding, compiling and deciding, Arrow in and Arrow out.
 
 A task gives rows of several tables in one stream: `part` names the table, and the columns of the others are
-null. Spark writes them apart, one folder a part.
+null. Spark writes them to one place, where a reader of one part reads its columns alone.
 """
 
 from __future__ import annotations
@@ -91,9 +91,9 @@ def compiling(limits: Limits, settings: Settings, ordered: bool, levels: int, al
     parts = (*COMPILED, "Refused")
 
     def run(batches: Batches) -> Iterator[Any]:
-        for batch in batches:
-            for start in range(0, batch.num_rows, _ROWS):
-                some = pa.table(batch.slice(start, _ROWS))
+        for together in _gathered(batches):  # what subscriptions have in common is then written once
+            for start in range(0, together.num_rows, _ROWS):
+                some = together.slice(start, _ROWS)
                 tables, refused = _core.compile(
                     some,
                     limits,
@@ -122,6 +122,17 @@ def compiling(limits: Limits, settings: Settings, ordered: bool, levels: int, al
     return run
 
 
+def naming() -> Task:
+    """A task that turns rows (id) into the ids as they are kept."""
+
+    def run(batches: Batches) -> Iterator[Any]:
+        for batch in batches:
+            names = _core.encode_ids(batch.column(0).to_pylist())
+            yield pa.RecordBatch.from_arrays([pa.array(names, pa.string())], names=["subscription"])
+
+    return run
+
+
 def deciding(limits: Limits, settings: Settings) -> Task:
     """A task that takes rows (id, document, candidates) and gives the pairs (id, subscription) that match."""
 
@@ -139,6 +150,18 @@ def deciding(limits: Limits, settings: Settings) -> Task:
                 yield pa.RecordBatch.from_arrays([ids, found], names=["document", "subscription"])
 
     return run
+
+
+def _gathered(batches: Batches) -> Iterator[Any]:
+    """Several batches as one table, until they are long enough."""
+    held: list[Any] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(each.num_rows for each in held) >= _ROWS:
+            yield pa.Table.from_batches(held)
+            held = []
+    if held:
+        yield pa.Table.from_batches(held)
 
 
 def _slices(batch: Any) -> Iterator[Any]:

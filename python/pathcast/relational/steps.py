@@ -175,6 +175,11 @@ having count(*) = branches
 """
 """4. The nodes at which all branches of a pattern were found."""
 
+KEEPING = """
+select document, id, start_point from {Level}
+"""
+"""What was found at a level joins what was found below."""
+
 CUTTING = """
 select distinct document, id from {Level}
 """

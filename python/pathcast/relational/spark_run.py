@@ -1,0 +1,96 @@
+"""The tables of one run on Spark.
+
+A table that several statements read is written to files, once; the others are parts of the statements that
+read them. Files tell the planner true sizes, and a table that grows is one scan of all its files, so that the
+plans of high levels are no longer than those of low ones.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from pathcast.relational import steps
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+IN_FILES = {
+    *("Name", "Label", "FrameMatch", "PredicateMatch"),
+    *("Kept", "MatchedXPath", "Level"),
+    *("Match", "Candidate", "Asked"),
+}
+
+
+class SparkRun:
+    """A `Session` whose tables are DataFrames."""
+
+    def __init__(self, spark: SparkSession, folder: str, kept: dict[str, DataFrame], level: int) -> None:
+        self._spark = spark
+        self._folder = folder
+        self._tables = dict(kept)
+        self._files: dict[str, list[str]] = {}
+        self._level = level
+        self._numbers = itertools.count()
+        self.planned: dict[str, DataFrame] = {}
+        """What was asked of Spark, by table and level."""
+
+    def load(self, name: str, rows: Any) -> None:
+        """Takes a DataFrame as a table."""
+        self._tables[name] = rows
+
+    def query(self, query: str, level: int = 0) -> DataFrame:
+        """What a query answers."""
+        used: dict[str, Any] = {name: each for name, each in self._tables.items() if f"{{{name}}}" in query}
+        if "{level}" in query:
+            used["level"] = level
+        return self._spark.sql(query, **used)
+
+    def make(self, name: str, query: str, level: int = 0) -> None:
+        """Makes a table of what a query answers."""
+        rows = self.query(query, level)
+        if name in IN_FILES:
+            self._files[name] = []
+            self._add(name, rows, level)
+        else:
+            self._tables[name] = rows
+
+    def grow(self, name: str, query: str) -> None:
+        """Adds what a query answers to a table."""
+        rows = self.query(query)
+        if query == steps.KEEPING:  # these rows are in files
+            self._read(name, [*self._files[name], *self._files["Level"]], rows)
+        else:
+            self._add(name, rows, len(self._files[name]))
+
+    def places(self, name: str) -> list[str]:
+        """Where the files of a table are."""
+        return list(self._files[name])
+
+    def has_rows(self, name: str) -> bool:
+        """Whether there is any row in a table."""
+        return not self._tables[name].isEmpty()
+
+    def highest_level(self) -> int:
+        """The highest level of any pattern."""
+        return self._level
+
+    def _add(self, name: str, rows: DataFrame, level: int) -> None:
+        self.planned[f"{name} {level}" if level else name] = rows
+        place = f"{self._folder}/{next(self._numbers)}-{name}"
+        rows.write.parquet(place)
+        self._read(name, [*self._files[name], place], rows)
+
+    def _read(self, name: str, places: list[str], rows: DataFrame) -> None:
+        self._files[name] = places
+        self._tables[name] = self._spark.read.schema(rows.schema).parquet(*places)
+
+
+def plan(rows: DataFrame) -> str:
+    """How Spark means to find some rows."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        rows.explain("formatted")
+    return out.getvalue()
