@@ -24,30 +24,52 @@ pub(super) struct Lineage {
     pub(super) gap: Gap,
     /// The substring's node, or `NONE` for a dummy.
     pub(super) node: NodeId,
-    /// Number of the tests at the start tag, or `NONE`; a lineage with tests is shared by nobody. Tests of a leaf are its
-    /// own, so that leaves with different tests share a lineage.
+    /// Number of the tests at the start tag, or `NONE`. Tests of a leaf are its own, so that leaves with different tests
+    /// share a lineage.
     pub(super) tests: u32,
     users: u32,
     /// Lineages below it.
     pub(super) below: u32,
     /// Its place among the lineages of its substring.
     place: u32,
+    /// The subtree that is this lineage and nothing else, or `NONE`.
+    pub(super) leaf: u32,
     /// Leaves that need not be tried again below the same elements.
     pub(super) plain: Vec<u32>,
     /// Other rows that are tried.
     pub(super) others: Vec<u32>,
-    /// Single paths that are found when it holds, and those that are tested then.
+    /// Single paths that are found when it holds, and what is tested then.
     pub(super) paths: Vec<u32>,
     pub(super) tested: Vec<Tested>,
 }
 
-/// A single path whose last substring has tests.
+/// What makes a lineage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Way {
+    pub(super) parent: u32,
+    pub(super) gap: Gap,
+    pub(super) node: NodeId,
+    pub(super) tests: u32,
+}
+
+/// What a lineage leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// A single path.
+    Path(u32),
+    /// A subtree that is a leaf.
+    Subtree(u32),
+}
+
+/// A single path or a leaf whose last substring has tests.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tested {
-    pub(super) path: u32,
+    pub(super) target: Target,
     /// Number of the tests at the start tag and at the end tag, or `NONE`.
     pub(super) starts: u32,
     pub(super) ends: u32,
+    /// Attributes without which the element fails: a bit for each name, some share one.
+    pub(super) needs: u32,
 }
 
 /// A lineage in the list of its substring, with what it takes to pass over it without a look at it.
@@ -59,6 +81,8 @@ pub(super) struct Link {
     /// The nearest substring above, or `NONE`, and the level relative to that.
     pub(super) probe: NodeId,
     pub(super) reach: Gap,
+    /// Attributes without which the element fails.
+    pub(super) needs: u32,
     /// Whether no row is tried when the lineage holds.
     pub(super) inner: bool,
     /// Whether it may hang on a lineage at its own level.
@@ -76,6 +100,10 @@ pub(super) enum List {
 }
 
 impl Lineage {
+    fn way(&self) -> Way {
+        Way { parent: self.parent, gap: self.gap, node: self.node, tests: self.tests }
+    }
+
     fn list(&mut self, list: List) -> Option<&mut Vec<u32>> {
         match list {
             List::Inner => None,
@@ -87,7 +115,11 @@ impl Lineage {
 
     /// Whether no row is tried when it holds.
     fn is_inner(&self) -> bool {
-        self.plain.is_empty() && self.others.is_empty() && self.paths.is_empty() && self.tested.is_empty()
+        self.leaf == NONE
+            && self.plain.is_empty()
+            && self.others.is_empty()
+            && self.paths.is_empty()
+            && self.tested.is_empty()
     }
 }
 
@@ -115,21 +147,17 @@ impl Lineages {
         self.lineages.len() - self.free.len()
     }
 
-    /// A lineage with one more user. It takes over the user of `node` that the caller has; `tests` make it a new one.
-    pub(super) fn insert(&mut self, parent: u32, gap: Gap, node: NodeId, tests: u32, trie: &mut Trie) -> u32 {
-        let key = hash(parent, gap, node);
-        if tests == NONE {
-            let same = |&at: &u32| {
-                let each = &self.lineages[at as usize];
-                each.parent == parent && each.gap == gap && each.node == node
-            };
-            if let Some(&known) = self.index.find(key, same) {
-                if node != NONE {
-                    trie.release(node);
-                }
-                self.lineages[known as usize].users += 1;
-                return known;
+    /// A lineage with one more user, and whether it is new. It takes over the user of `node` that the caller has, and
+    /// if it is new that of `tests`; `needs` are attributes that these ask for.
+    pub(super) fn insert(&mut self, way: Way, needs: u32, trie: &mut Trie) -> (u32, bool) {
+        let Way { parent, gap, node, tests } = way;
+        let key = hash(way);
+        if let Some(&known) = self.index.find(key, |&at| self.lineages[at as usize].way() == way) {
+            if node != NONE {
+                trie.release(node);
             }
+            self.lineages[known as usize].users += 1;
+            return (known, false);
         }
         let mut fresh = Lineage {
             parent,
@@ -139,6 +167,7 @@ impl Lineages {
             users: 1,
             below: 0,
             place: 0,
+            leaf: NONE,
             plain: Vec::new(),
             others: Vec::new(),
             paths: Vec::new(),
@@ -154,7 +183,7 @@ impl Lineages {
             if list.is_empty() {
                 list.reserve_exact(1); // most substrings are in one lineage, and room for four would cost more
             }
-            list.push(Link { lineage: at, parent, probe, reach, inner: true, late: gap.min == 0 });
+            list.push(Link { lineage: at, parent, probe, reach, needs, inner: true, late: gap.min == 0 });
         }
         if self.free.pop().is_some() {
             self.lineages[at as usize] = fresh;
@@ -166,14 +195,9 @@ impl Lineages {
             above.users += 1;
             above.below += 1;
         }
-        if tests == NONE {
-            let lineages = &self.lineages;
-            self.index.insert_unique(key, at, |&each| {
-                let each = &lineages[each as usize];
-                hash(each.parent, each.gap, each.node)
-            });
-        }
-        at
+        let lineages = &self.lineages;
+        self.index.insert_unique(key, at, |&each| hash(lineages[each as usize].way()));
+        (at, true)
     }
 
     /// One user less; what nobody needs any more goes, from the end on. The tests that go with it.
@@ -186,12 +210,11 @@ impl Lineages {
             if each.users > 0 {
                 break;
             }
-            let Lineage { parent, gap, node, tests, place, .. } = *each;
-            if tests == NONE {
-                if let Ok(entry) = self.index.find_entry(hash(parent, gap, node), |&other| other == at) {
-                    entry.remove();
-                }
-            } else {
+            let Lineage { parent, node, tests, place, .. } = *each;
+            if let Ok(entry) = self.index.find_entry(hash(each.way()), |&other| other == at) {
+                entry.remove();
+            }
+            if tests != NONE {
                 gone.push(tests);
             }
             if node != NONE {
@@ -226,7 +249,16 @@ impl Lineages {
         rows.len() as u32 - 1
     }
 
-    /// Lists a path that is tested when a lineage holds; its place.
+    /// Sets the subtree that is a lineage and nothing else, or `NONE`.
+    pub(super) fn set_leaf(&mut self, lineage: u32, subtree: u32, trie: &mut Trie) {
+        let each = &mut self.lineages[lineage as usize];
+        each.leaf = subtree;
+        if each.node != NONE {
+            trie.nodes[each.node as usize].lineages[each.place as usize].inner = each.is_inner();
+        }
+    }
+
+    /// Lists what is tested when a lineage holds; its place.
     pub(super) fn enlist_tested(&mut self, lineage: u32, tested: Tested, trie: &mut Trie) -> u32 {
         let each = &mut self.lineages[lineage as usize];
         each.tested.push(tested);
@@ -236,14 +268,14 @@ impl Lineages {
         each.tested.len() as u32 - 1
     }
 
-    /// Takes such a path off its list; the path that takes its place, if any.
-    pub(super) fn strike_tested(&mut self, lineage: u32, place: u32, trie: &mut Trie) -> Option<u32> {
+    /// Takes it off its list; what takes its place, if anything.
+    pub(super) fn strike_tested(&mut self, lineage: u32, place: u32, trie: &mut Trie) -> Option<Target> {
         let each = &mut self.lineages[lineage as usize];
         each.tested.swap_remove(place as usize);
         if each.tested.capacity() > 4 * each.tested.len() + 16 {
             each.tested.shrink_to(2 * each.tested.len());
         }
-        let moved = each.tested.get(place as usize).map(|tested| tested.path);
+        let moved = each.tested.get(place as usize).map(|tested| tested.target);
         if each.node != NONE {
             trie.nodes[each.node as usize].lineages[each.place as usize].inner = each.is_inner();
         }
@@ -294,12 +326,10 @@ impl Lineages {
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
         let lists = |each: &Lineage| {
-            each.plain.capacity()
-                + each.others.capacity()
-                + each.paths.capacity()
-                + 3 * each.tested.capacity()
+            (each.plain.capacity() + each.others.capacity() + each.paths.capacity()) * size_of::<u32>()
+                + each.tested.capacity() * size_of::<Tested>()
         };
-        self.lineages.iter().map(lists).sum::<usize>() * size_of::<u32>()
+        self.lineages.iter().map(lists).sum::<usize>()
             + self.lineages.capacity() * size_of::<Lineage>()
             + self.index.allocation_size()
             + self.free.capacity() * size_of::<u32>()
@@ -307,7 +337,7 @@ impl Lineages {
 }
 
 /// The parts are our own numbers, so a cheap hash will do.
-fn hash(parent: u32, gap: Gap, node: NodeId) -> u64 {
-    let mixed = FxBuildHasher.hash_one((parent, gap, node));
+fn hash(way: Way) -> u64 {
+    let mixed = FxBuildHasher.hash_one(way);
     mixed ^ (mixed >> 32)
 }

@@ -17,6 +17,7 @@
 //! corrections that the files name. Subtree after subtree is a word operation here: all levels of a row at once.
 
 mod decompose;
+mod interned;
 mod levels;
 mod lineage;
 mod local;
@@ -26,7 +27,9 @@ mod pattern;
 mod probe;
 mod reversed;
 mod run;
+mod share;
 mod state;
+mod subtree;
 mod table;
 mod tree;
 mod trie;
@@ -200,6 +203,7 @@ impl Engine for XTrie {
     }
 
     fn finish(&self, run: &mut Run, found: &mut Found) {
+        self.end_subtrees(run, 0);
         run.found.paths().iter().for_each(|&path| found.add(path));
     }
 

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use super::local::bit;
 use crate::names::Resolved;
 use crate::values::number::from_xpath_number;
 
@@ -42,6 +43,8 @@ struct Frame {
     /// Where its attributes and their values start.
     attributes: usize,
     values: usize,
+    /// The names of its attributes, a bit for each.
+    has: u32,
     /// Where its text starts.
     text: usize,
     /// Whether its text is needed.
@@ -105,6 +108,7 @@ impl Open {
             serial: self.serial,
             attributes: self.attributes.len(),
             values: self.values.len(),
+            has: 0,
             text: self.text.len(),
             reads: false,
             deepest,
@@ -123,12 +127,23 @@ impl Open {
             parent.children += 1;
         }
         self.push(name);
+        let mut has = 0;
         for (name, value) in attributes {
+            has |= bit(name.name);
             let start = self.values.len();
             self.values.push_str(value);
             let value = (start, self.values.len());
             self.attributes.push(Attribute { name, value, number: Cell::new(None) });
         }
+        if let Some(frame) = self.frames.last_mut() {
+            frame.has = has;
+        }
+    }
+
+    /// Which attributes the innermost element has, a bit for each name.
+    #[inline]
+    pub(super) fn has(&self) -> u32 {
+        self.frames.last().map_or(0, |frame| frame.has)
     }
 
     /// The text of the innermost element is needed.

@@ -9,9 +9,12 @@
 //!
 //! A dummy has no substring. Where it holds is asked in both variants.
 
+use std::cell::Cell;
+
 use super::levels::Levels;
-use super::lineage::{Lineage, Tested};
-use super::local::passes;
+use super::lineage::{Lineage, Target, Tested};
+use super::local::{accepts, passes};
+use super::open::Value;
 use super::run::Run;
 use super::table::NONE;
 use super::{Variant, XTrie};
@@ -39,21 +42,27 @@ impl XTrie {
                 lineage.paths.iter().for_each(|&path| run.found.add(PathId(path)));
             }
         }
-        for &Tested { path, starts, ends } in &lineage.tested {
-            let path = PathId(path);
-            if run.found.contains(path) || starts != NONE && !self.starts_pass(run, starts, level) {
+        let lacks = !run.open.has();
+        for &Tested { target, starts, ends, needs } in &lineage.tested {
+            if needs & lacks != 0
+                || self.is_known(run, target, lineage, level)
+                || starts != NONE && !self.starts_pass(run, starts, level)
+            {
                 continue;
             }
             if ends == NONE {
-                run.found.add(path);
+                self.reach(run, target, level);
             } else {
-                run.wait_path(level, path, ends);
+                run.wait_for(level, target, ends);
             }
         }
-        if !lineage.plain.is_empty() {
+        if lineage.leaf != NONE || !lineage.plain.is_empty() {
             let anchor = if lineage.parent == NONE { 0 } else { level - lineage.gap.min };
             let anchor = run.open.serial(anchor);
             if std::mem::replace(&mut run.tried[at as usize], anchor) != anchor {
+                if lineage.leaf != NONE {
+                    self.complete_subtree(run, lineage.leaf, level);
+                }
                 self.complete_all(run, &lineage.plain, level);
             }
         }
@@ -132,11 +141,41 @@ impl XTrie {
             .all(|test| level >= test.up && passes(&test.condition, &run.open.element(level - test.up), None))
     }
 
-    /// The innermost element ends: a single path that waited for it.
-    pub(super) fn end_path(&self, run: &mut Run, path: PathId, ends: u32) {
-        let element = run.open.element(run.level());
+    /// A lineage holds and the tests pass.
+    fn reach(&self, run: &mut Run, target: Target, level: u32) {
+        match target {
+            Target::Path(path) => run.found.add(PathId(path)),
+            Target::Subtree(subtree) => self.complete_subtree(run, subtree, level),
+        }
+    }
+
+    /// Whether a test would tell nothing new.
+    #[inline]
+    fn is_known(&self, run: &Run, target: Target, lineage: &Lineage, level: u32) -> bool {
+        match target {
+            Target::Path(path) => run.found.contains(PathId(path)),
+            Target::Subtree(subtree) => {
+                lineage.parent != NONE
+                    && lineage.gap.exact
+                    && run.complete.has(subtree, level - lineage.gap.min)
+            }
+        }
+    }
+
+    /// The innermost element ends: what waited for its value.
+    pub(super) fn end_tested(&self, run: &mut Run, target: Target, ends: u32, level: u32) {
+        let element = run.open.element(level);
         if self.table.ends(ends).iter().all(|test| passes(test, &element, run.open.ending())) {
-            run.found.add(path);
+            self.reach(run, target, level);
+        }
+    }
+
+    /// A text node ends: what waited for it.
+    pub(super) fn end_tested_text(&self, run: &mut Run, target: Target, ends: u32, level: u32, text: &str) {
+        let number = Cell::new(None);
+        let value = Value::new(text, &number);
+        if self.table.ends(ends).iter().all(|test| accepts(test, value)) {
+            self.reach(run, target, level);
         }
     }
 }

@@ -4,12 +4,13 @@
 //! noted there. So a document that touches little costs little, however large the table is.
 
 use super::levels::LevelSets;
+use super::lineage::Target;
 use super::open::Open;
 use super::state::States;
 use super::table::NONE;
 use super::trie::{NodeId, ROOT, Special};
 use super::{Variant, XTrie};
-use crate::engine::{Found, PathId};
+use crate::engine::Found;
 use crate::names::{NameId, Resolved};
 
 /// What a document changes.
@@ -38,7 +39,11 @@ pub struct Run {
     late: Vec<u32>,
     /// By level: rows whose branches are found and whose tests wait for the end tag.
     pub(super) waiting: Vec<Vec<u32>>,
-    pub(super) waiting_paths: Vec<Vec<(PathId, u32)>>,
+    /// By level: what is tested at the end tag, with the number of the tests.
+    tested: Vec<Vec<(Target, u32)>>,
+    /// By subtree: the levels below which it is complete. And by level: the subtrees that are, below it.
+    pub(super) complete: LevelSets,
+    pub(super) completed: Vec<Vec<u32>>,
     /// Rows that were just completed, at their levels.
     pub(super) agenda: Vec<(u32, u32)>,
     /// Rows that are about to be completed, and what was fetched for them.
@@ -68,9 +73,24 @@ impl Run {
         put(&mut self.waiting, level, row);
     }
 
-    /// A path waits for the end tag at a level, with its tests.
-    pub(super) fn wait_path(&mut self, level: u32, path: PathId, ends: u32) {
-        put(&mut self.waiting_paths, level, (path, ends));
+    /// A path or a subtree waits for the end tag at a level, with its tests.
+    pub(super) fn wait_for(&mut self, level: u32, target: Target, ends: u32) {
+        put(&mut self.tested, level, (target, ends));
+    }
+
+    /// A subtree is complete below the element at a level.
+    pub(super) fn note_complete(&mut self, subtree: u32, level: u32) {
+        self.complete.insert(subtree, level);
+        put(&mut self.completed, level, subtree);
+    }
+
+    /// Forgets what is complete below a level.
+    fn forget_complete(&mut self, level: u32) {
+        if let Some(subtrees) = self.completed.get_mut(level as usize) {
+            for subtree in subtrees.drain(..) {
+                self.complete.remove(subtree, level);
+            }
+        }
     }
 
     /// Remembers whether a lineage holds at a level, while the element there is open.
@@ -122,13 +142,15 @@ impl XTrie {
         }
         run.states.end(0);
         run.forget_answers(0);
+        run.forget_complete(0);
         run.open.shrink();
         run.open.begin();
         run.nodes.clear();
         run.nodes.push(ROOT);
         run.text.clear();
         run.met.resize(self.trie.nodes.len());
-        run.states.resize(self.table.row_bound());
+        run.states.resize(self.table.state_bound());
+        run.complete.resize(self.table.subtrees.bound());
         let lineages = self.table.lineages.bound();
         run.held.resize(lineages);
         run.asked.resize(lineages);
@@ -189,7 +211,11 @@ impl XTrie {
         run.met.insert(node, level);
         run.met_nodes.push(node);
         let eager = self.options.variant == Variant::Eager;
+        let lacks = !run.open.has();
         for link in &substring.lineages {
+            if link.needs & lacks != 0 {
+                continue;
+            }
             if link.late {
                 run.late.push(link.lineage);
                 continue;
@@ -224,9 +250,10 @@ impl XTrie {
     pub(super) fn end_element(&self, run: &mut Run) {
         self.end_text(run);
         let level = run.level();
-        while let Some((path, ends)) = run.waiting_paths.get_mut(level as usize).and_then(Vec::pop) {
-            self.end_path(run, path, ends);
+        while let Some((target, ends)) = run.tested.get_mut(level as usize).and_then(Vec::pop) {
+            self.end_tested(run, target, ends, level);
         }
+        self.end_subtrees(run, level);
         // Branches before what they are branches of: a row that asks for none of them must know. Completing a row may
         // let another one at this level wait, whose turn it is then.
         if let Some(rows) = run.waiting.get_mut(level as usize) {
@@ -258,6 +285,9 @@ impl XTrie {
         while let Some(row) = run.waiting.get_mut(level as usize).and_then(Vec::pop) {
             self.end_text_row(run, row, level, &text);
         }
+        while let Some((target, ends)) = run.tested.get_mut(level as usize).and_then(Vec::pop) {
+            self.end_tested_text(run, target, ends, level, &text);
+        }
         run.text = text;
         run.text.clear();
         self.forget_level(run);
@@ -282,9 +312,10 @@ impl XTrie {
         if let Some(list) = run.waiting.get_mut(level as usize) {
             list.clear();
         }
-        if let Some(list) = run.waiting_paths.get_mut(level as usize) {
+        if let Some(list) = run.tested.get_mut(level as usize) {
             list.clear();
         }
+        run.forget_complete(level);
         run.states.end(level);
         run.forget_answers(level);
     }

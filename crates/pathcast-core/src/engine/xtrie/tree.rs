@@ -156,6 +156,9 @@ impl XTrie {
     pub(super) fn trace_held(&self, run: &mut Run, lineage: u32, level: u32) {
         for at in 0..self.table.row_bound() as u32 {
             let row = self.table.row(at);
+            if row.subtree != NONE {
+                continue;
+            }
             let wanted = row.parent == NONE || self.is_wanted(run, row, level);
             if row.lineage == lineage && row.children > 0 && wanted {
                 run.trace.push((at, level, 1));
