@@ -58,6 +58,11 @@ impl<T: Default + Eq + Hash> Interned<T> {
         self.free.push(at);
     }
 
+    /// One more than the largest number.
+    pub(super) fn bound(&self) -> usize {
+        self.items.len()
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
         self.items.iter().map(|(item, _)| item)
     }

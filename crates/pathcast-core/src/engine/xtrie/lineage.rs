@@ -81,12 +81,29 @@ pub(super) struct Link {
     /// The nearest substring above, or `NONE`, and the level relative to that.
     pub(super) probe: NodeId,
     pub(super) reach: Gap,
-    /// Attributes without which the element fails.
+    /// Number of its tests at the start tag, or `NONE`, and attributes without which the element fails them.
+    pub(super) tests: u32,
     pub(super) needs: u32,
-    /// Whether no row is tried when the lineage holds.
-    pub(super) inner: bool,
+    pub(super) kind: Kind,
+    /// Whether it hangs on the document node itself.
+    pub(super) first: bool,
     /// Whether it may hang on a lineage at its own level.
     pub(super) late: bool,
+}
+
+/// What there is to do when a lineage holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// To note it: only others hang on it.
+    Inner,
+    /// The same, if tests pass.
+    Tested,
+    /// Paths are found, once a document.
+    Paths,
+    /// Leaves are found, and perhaps paths, once below an element.
+    Leaves,
+    /// More than one of these.
+    Mixed,
 }
 
 /// Which list of a lineage a row is in.
@@ -113,13 +130,24 @@ impl Lineage {
         }
     }
 
-    /// Whether no row is tried when it holds.
-    fn is_inner(&self) -> bool {
-        self.leaf == NONE
-            && self.plain.is_empty()
-            && self.others.is_empty()
-            && self.paths.is_empty()
-            && self.tested.is_empty()
+    fn kind(&self) -> Kind {
+        let leaves = self.leaf != NONE || !self.plain.is_empty();
+        let simple = self.tests == NONE && self.others.is_empty() && self.tested.is_empty();
+        let ends = leaves || !self.paths.is_empty();
+        match (self.below > 0, ends) {
+            (true, false) if simple => Kind::Inner,
+            (_, false) if self.others.is_empty() && self.tested.is_empty() => Kind::Tested,
+            (false, true) if simple && leaves => Kind::Leaves,
+            (false, true) if simple => Kind::Paths,
+            _ => Kind::Mixed,
+        }
+    }
+
+    /// Keeps what its substring's list says of it.
+    fn refresh(&self, trie: &mut Trie) {
+        if self.node != NONE {
+            trie.nodes[self.node as usize].lineages[self.place as usize].kind = self.kind();
+        }
     }
 }
 
@@ -177,13 +205,14 @@ impl Lineages {
         if node != NONE {
             let (probe, reach) = self.probe(parent, gap);
             let noted = self.lineages.get(parent as usize).is_some_and(|above| above.node != NONE);
+            let first = parent == NONE;
             let parent = if noted { parent } else { NONE };
             let list = &mut trie.nodes[node as usize].lineages;
             fresh.place = list.len() as u32;
             if list.is_empty() {
                 list.reserve_exact(1); // most substrings are in one lineage, and room for four would cost more
             }
-            list.push(Link { lineage: at, parent, probe, reach, needs, inner: true, late: gap.min == 0 });
+            list.push(Link { lineage: at, parent, probe, reach, tests, needs, kind: Kind::Mixed, first, late: gap.min == 0 });
         }
         if self.free.pop().is_some() {
             self.lineages[at as usize] = fresh;
@@ -194,6 +223,7 @@ impl Lineages {
             let above = &mut self.lineages[parent as usize];
             above.users += 1;
             above.below += 1;
+            above.refresh(trie);
         }
         let lineages = &self.lineages;
         self.index.insert_unique(key, at, |&each| hash(lineages[each as usize].way()));
@@ -227,7 +257,9 @@ impl Lineages {
             }
             self.free.push(at);
             if parent != NONE {
-                self.lineages[parent as usize].below -= 1;
+                let above = &mut self.lineages[parent as usize];
+                above.below -= 1;
+                above.refresh(trie);
             }
             at = parent;
         }
@@ -237,34 +269,28 @@ impl Lineages {
     /// Lists a row that is tried when a lineage holds; its place.
     pub(super) fn enlist(&mut self, lineage: u32, list: List, row: u32, trie: &mut Trie) -> u32 {
         let each = &mut self.lineages[lineage as usize];
-        let (node, at) = (each.node, each.place);
         let Some(rows) = each.list(list) else { return NONE };
         if rows.is_empty() {
             rows.reserve_exact(1);
         }
         rows.push(row);
-        if node != NONE {
-            trie.nodes[node as usize].lineages[at as usize].inner = false;
-        }
-        rows.len() as u32 - 1
+        let place = rows.len() as u32 - 1;
+        each.refresh(trie);
+        place
     }
 
     /// Sets the subtree that is a lineage and nothing else, or `NONE`.
     pub(super) fn set_leaf(&mut self, lineage: u32, subtree: u32, trie: &mut Trie) {
         let each = &mut self.lineages[lineage as usize];
         each.leaf = subtree;
-        if each.node != NONE {
-            trie.nodes[each.node as usize].lineages[each.place as usize].inner = each.is_inner();
-        }
+        each.refresh(trie);
     }
 
     /// Lists what is tested when a lineage holds; its place.
     pub(super) fn enlist_tested(&mut self, lineage: u32, tested: Tested, trie: &mut Trie) -> u32 {
         let each = &mut self.lineages[lineage as usize];
         each.tested.push(tested);
-        if each.node != NONE {
-            trie.nodes[each.node as usize].lineages[each.place as usize].inner = false;
-        }
+        each.refresh(trie);
         each.tested.len() as u32 - 1
     }
 
@@ -276,9 +302,7 @@ impl Lineages {
             each.tested.shrink_to(2 * each.tested.len());
         }
         let moved = each.tested.get(place as usize).map(|tested| tested.target);
-        if each.node != NONE {
-            trie.nodes[each.node as usize].lineages[each.place as usize].inner = each.is_inner();
-        }
+        each.refresh(trie);
         moved
     }
 
@@ -317,9 +341,7 @@ impl Lineages {
             rows.shrink_to(2 * rows.len());
         }
         let moved = rows.get(place as usize).copied();
-        if each.node != NONE {
-            trie.nodes[each.node as usize].lineages[each.place as usize].inner = each.is_inner();
-        }
+        each.refresh(trie);
         moved
     }
 

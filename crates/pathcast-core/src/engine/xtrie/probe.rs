@@ -31,16 +31,11 @@ impl XTrie {
             return;
         }
         if eager && lineage.below > 0 {
-            run.held.insert(at, level);
-            run.noted.push(at);
-            #[cfg(test)]
-            self.trace_held(run, at, level);
+            self.note(run, at, level);
         }
-        if !lineage.paths.is_empty() {
-            let document = run.open.serial(0);
-            if std::mem::replace(&mut run.found_in[at as usize], document) != document {
-                lineage.paths.iter().for_each(|&path| run.found.add(PathId(path)));
-            }
+        if !lineage.paths.is_empty() && !run.spent.contains(PathId(at)) {
+            run.spent.add(PathId(at));
+            lineage.paths.iter().for_each(|&path| run.found.add(PathId(path)));
         }
         let lacks = !run.open.has();
         for &Tested { target, starts, ends, needs } in &lineage.tested {
@@ -67,6 +62,15 @@ impl XTrie {
             }
         }
         lineage.others.iter().for_each(|&row| self.probe_row(run, row, level));
+    }
+
+    /// A lineage holds at a level.
+    #[inline]
+    pub(super) fn note(&self, run: &mut Run, at: u32, level: u32) {
+        run.held.insert(at, level);
+        run.noted.push(at);
+        #[cfg(test)]
+        self.trace_held(run, at, level);
     }
 
     /// The levels that fit at which the lineage above one holds that is met at a level.
@@ -133,8 +137,20 @@ impl XTrie {
         std::iter::successors(Some(at), next).count() as u32
     }
 
-    /// Whether the elements of a substring that ends at a level pass their tests.
-    pub(super) fn starts_pass(&self, run: &Run, tests: u32, level: u32) -> bool {
+    /// Whether the elements of a substring that ends at a level pass their tests. Many lineages have the same tests, so
+    /// the last answer is remembered.
+    pub(super) fn starts_pass(&self, run: &mut Run, tests: u32, level: u32) -> bool {
+        let serial = run.open.serial(level) << 1;
+        let Some(&verdict) = run.verdicts.get(tests as usize) else { return true };
+        if serial != 0 && verdict & !1 == serial {
+            return verdict & 1 != 0;
+        }
+        let passes = self.ask_starts(run, tests, level);
+        run.verdicts[tests as usize] = serial | u64::from(passes);
+        passes
+    }
+
+    fn ask_starts(&self, run: &Run, tests: u32, level: u32) -> bool {
         self.table
             .starts(tests)
             .iter()

@@ -4,13 +4,13 @@
 //! noted there. So a document that touches little costs little, however large the table is.
 
 use super::levels::LevelSets;
-use super::lineage::Target;
+use super::lineage::{Kind, Link, Target};
 use super::open::Open;
 use super::state::States;
 use super::table::NONE;
 use super::trie::{NodeId, ROOT, Special};
 use super::{Variant, XTrie};
-use crate::engine::Found;
+use crate::engine::{Found, PathId};
 use crate::names::{NameId, Resolved};
 
 /// What a document changes.
@@ -32,9 +32,11 @@ pub struct Run {
     pub(super) noted: Vec<u32>,
     marks: Vec<Marks>,
     pub(super) states: States,
-    /// By lineage: the element below which its leaves were tried, and the document in which its paths were found.
+    /// By number of tests at the start tag: the element that was last asked, and in the lowest bit what it said.
+    pub(super) verdicts: Vec<u64>,
+    /// By lineage: the element below which its leaves were tried. And lineages whose paths were found.
     pub(super) tried: Vec<u64>,
-    pub(super) found_in: Vec<u64>,
+    pub(super) spent: Found,
     /// Lineages that may hang on others at their own level: they are tried last.
     late: Vec<u32>,
     /// By level: rows whose branches are found and whose tests wait for the end tag.
@@ -66,6 +68,12 @@ impl Run {
     #[inline]
     pub(super) fn level(&self) -> u32 {
         self.marks.len() as u32
+    }
+
+    /// Whether the leaves of a lineage without tests were tried below the same element.
+    #[inline]
+    fn was_tried(&self, link: &Link, level: u32) -> bool {
+        link.parent != NONE && self.tried[link.lineage as usize] == self.open.serial(level - link.reach.min)
     }
 
     /// A row waits for the end tag at a level.
@@ -122,7 +130,7 @@ impl Run {
             + self.met.memory_bytes()
             + self.held.memory_bytes()
             + self.asked.memory_bytes()
-            + (self.tried.capacity() + self.found_in.capacity()) * size_of::<u64>()
+            + (self.tried.capacity() + self.verdicts.capacity()) * size_of::<u64>()
             + self.states.memory_bytes()
     }
 }
@@ -155,7 +163,8 @@ impl XTrie {
         run.held.resize(lineages);
         run.asked.resize(lineages);
         run.tried.resize(lineages, 0);
-        run.found_in.resize(lineages, 0);
+        run.spent.clear(lineages);
+        run.verdicts.resize(self.table.start_bound(), 0);
         run.found.clear(self.table.pattern_bound());
     }
 
@@ -221,16 +230,30 @@ impl XTrie {
                 continue;
             }
             // Most lineages are passed over here.
-            let known = eager && link.parent != NONE;
+            if link.kind == Kind::Paths && run.spent.contains(PathId(link.lineage)) {
+                continue;
+            }
+            let known = link.first || eager && link.parent != NONE;
             let may = if link.probe == NONE {
                 link.reach.fits(level)
             } else if known {
                 run.held.has_above(link.parent, level, link.reach)
             } else {
-                (eager || !link.inner) && run.met.has_above(link.probe, level, link.reach)
+                (eager || !matches!(link.kind, Kind::Inner | Kind::Tested)) && run.met.has_above(link.probe, level, link.reach)
             };
-            if may {
-                self.probe(run, link.lineage, level, known);
+            if !may {
+                continue;
+            }
+            // What has nothing to do is not looked at.
+            match link.kind {
+                Kind::Inner if known && eager => self.note(run, link.lineage, level),
+                Kind::Tested if known && eager => {
+                    if self.starts_pass(run, link.tests, level) {
+                        self.note(run, link.lineage, level);
+                    }
+                }
+                Kind::Leaves if run.was_tried(link, level) => {}
+                _ => self.probe(run, link.lineage, level, known),
             }
         }
     }

@@ -108,6 +108,11 @@ impl Table {
         if self.stateful > 0 { self.rows.len() } else { 0 }
     }
 
+    /// One more than the largest number of tests at the start tag.
+    pub(super) fn start_bound(&self) -> usize {
+        self.starts.bound()
+    }
+
     /// One more than the largest number of a pattern.
     pub(super) fn pattern_bound(&self) -> usize {
         self.extents.len()
