@@ -212,7 +212,17 @@ impl Lineages {
             if list.is_empty() {
                 list.reserve_exact(1); // most substrings are in one lineage, and room for four would cost more
             }
-            list.push(Link { lineage: at, parent, probe, reach, tests, needs, kind: Kind::Mixed, first, late: gap.min == 0 });
+            list.push(Link {
+                lineage: at,
+                parent,
+                probe,
+                reach,
+                tests,
+                needs,
+                kind: Kind::Mixed,
+                first,
+                late: gap.min == 0,
+            });
         }
         if self.free.pop().is_some() {
             self.lineages[at as usize] = fresh;

@@ -17,6 +17,7 @@
 //! corrections that the files name. Subtree after subtree is a word operation here: all levels of a row at once.
 
 mod decompose;
+mod gist;
 mod interned;
 mod levels;
 mod lineage;

@@ -2,8 +2,10 @@
 
 use std::cell::Cell;
 
+use super::gist::{Gist, hash_of};
 use super::local::bit;
-use crate::names::Resolved;
+use crate::names::{NameId, Resolved};
+use crate::values::compare;
 use crate::values::number::from_xpath_number;
 
 /// One attribute: its name, where its value is in the buffer, and the number that this is once somebody asked.
@@ -12,6 +14,8 @@ struct Attribute {
     name: Resolved,
     value: (usize, usize),
     number: Cell<Option<f64>>,
+    /// Its value's hash once somebody asked, else 0.
+    hash: Cell<u32>,
 }
 
 /// A string that thousands of tests may compare as a number: it is read as one once.
@@ -87,6 +91,24 @@ impl<'a> Element<'a> {
             .iter()
             .map(move |each| (each.name, Value::new(&values[each.value.0..each.value.1], &each.number)))
     }
+
+    /// Whether some attribute of this name may pass, as far as a gist tells.
+    #[inline]
+    pub(super) fn may_pass(&self, gist: &Gist) -> bool {
+        let named = |name: NameId| self.attributes.iter().filter(move |each| each.name.name == name);
+        let text = |each: &Attribute| &self.values[each.value.0..each.value.1];
+        match *gist {
+            Gist::Other => true,
+            Gist::Text { name, hash } => named(name).any(|each| {
+                if each.hash.get() == 0 {
+                    each.hash.set(hash_of(text(each)));
+                }
+                each.hash.get() == hash
+            }),
+            Gist::Number { name, comparison, number } => named(name)
+                .any(|each| compare(comparison, Value::new(text(each), &each.number).number(), number)),
+        }
+    }
 }
 
 impl Open {
@@ -133,7 +155,8 @@ impl Open {
             let start = self.values.len();
             self.values.push_str(value);
             let value = (start, self.values.len());
-            self.attributes.push(Attribute { name, value, number: Cell::new(None) });
+            let (number, hash) = (Cell::new(None), Cell::new(0));
+            self.attributes.push(Attribute { name, value, number, hash });
         }
         if let Some(frame) = self.frames.last_mut() {
             frame.has = has;

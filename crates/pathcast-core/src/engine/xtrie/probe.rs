@@ -151,9 +151,9 @@ impl XTrie {
     }
 
     fn ask_starts(&self, run: &Run, tests: u32, level: u32) -> bool {
-        self.table
-            .starts(tests)
-            .iter()
+        let may = run.open.element(level).may_pass(self.table.gist(tests));
+        let starts = || self.table.starts(tests).iter();
+        may && starts()
             .all(|test| level >= test.up && passes(&test.condition, &run.open.element(level - test.up), None))
     }
 

@@ -239,7 +239,8 @@ impl XTrie {
             } else if known {
                 run.held.has_above(link.parent, level, link.reach)
             } else {
-                (eager || !matches!(link.kind, Kind::Inner | Kind::Tested)) && run.met.has_above(link.probe, level, link.reach)
+                (eager || !matches!(link.kind, Kind::Inner | Kind::Tested))
+                    && run.met.has_above(link.probe, level, link.reach)
             };
             if !may {
                 continue;

@@ -8,6 +8,7 @@
 use rustc_hash::FxHashMap;
 
 use super::decompose::{Piece, StartTest, Substring, is_shared};
+use super::gist::Gist;
 use super::interned::Interned;
 use super::lineage::{Lineages, List, Target, Tested, Way};
 use super::local::{needs, reads_value};
@@ -70,6 +71,8 @@ pub(super) struct Table {
     pub(super) subtrees: Subtrees,
     starts: Interned<Box<[StartTest]>>,
     ends: Interned<Box<[Condition]>>,
+    /// By number of tests at the start tag.
+    gists: Vec<Gist>,
     /// By pattern.
     extents: Vec<Option<Extent>>,
     /// Rows with a state of their own.
@@ -90,6 +93,11 @@ impl Table {
     #[inline]
     pub(super) fn starts(&self, tests: u32) -> &[StartTest] {
         self.starts.get(tests).map_or(&[], |tests| tests)
+    }
+
+    #[inline]
+    pub(super) fn gist(&self, tests: u32) -> &Gist {
+        self.gists.get(tests as usize).unwrap_or(&Gist::Other)
     }
 
     #[inline]
@@ -241,7 +249,7 @@ impl Table {
             Substring::Empty => NONE,
         };
         let reads = piece.ends.iter().any(reads_value);
-        let starts = if piece.starts.is_empty() { NONE } else { self.starts.put(piece.starts.into()) };
+        let starts = self.put_starts(piece.starts);
         let ends = if piece.ends.is_empty() { NONE } else { self.ends.put(piece.ends.into()) };
         let (shared, own) = if leaf { (NONE, starts) } else { (starts, NONE) };
         let way = Way { parent: above, gap: piece.gap, node, tests: shared };
@@ -254,6 +262,17 @@ impl Table {
             trie.nodes[node as usize].readers += u32::from(reads);
         }
         (lineage, own, ends)
+    }
+
+    fn put_starts(&mut self, tests: Vec<StartTest>) -> u32 {
+        if tests.is_empty() {
+            return NONE;
+        }
+        let gist = Gist::of(&tests);
+        let at = self.starts.put(tests.into());
+        self.gists.resize(self.starts.bound(), Gist::Other);
+        self.gists[at as usize] = gist;
+        at
     }
 
     fn note(&mut self, pattern: PathId, extent: Extent) {
@@ -332,6 +351,7 @@ impl Table {
             + self.lineages.memory_bytes()
             + self.subtrees.memory_bytes()
             + self.starts.memory_bytes()
+            + self.gists.capacity() * size_of::<Gist>()
             + self.ends.memory_bytes()
             + self.extents.capacity() * size_of::<Option<Extent>>()
     }
