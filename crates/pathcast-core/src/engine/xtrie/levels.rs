@@ -280,9 +280,19 @@ impl LevelSets {
         Levels::from_words(std::iter::once(low).chain(high).collect())
     }
 
+    /// Of the heap bytes, those for levels from 64 on.
+    pub(super) fn grown_bytes(&self) -> usize {
+        self.high.capacity() * 24
+    }
+
+    /// Gives them back; all sets must be empty.
+    pub(super) fn shrink(&mut self) {
+        self.high = FxHashMap::default();
+    }
+
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
-        (self.low.capacity() + self.some.capacity()) * 8 + self.high.capacity() * 24
+        (self.low.capacity() + self.some.capacity()) * 8 + self.grown_bytes()
     }
 }
 

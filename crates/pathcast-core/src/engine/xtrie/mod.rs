@@ -152,6 +152,10 @@ impl XTrie {
 impl Engine for XTrie {
     type Run = Run;
 
+    fn new_run(&self, cache_bytes: usize) -> Run {
+        Run::with_budget(cache_bytes)
+    }
+
     fn insert(&mut self, path: &LinearPath, id: PathId) {
         self.insert_pattern(&path_pattern(path), id);
     }

@@ -51,17 +51,20 @@ impl XTrie {
                 run.wait_for(level, target, ends);
             }
         }
-        if lineage.leaf != NONE || !lineage.plain.is_empty() {
-            let anchor = if lineage.parent == NONE { 0 } else { level - lineage.gap.min };
-            let anchor = run.open.serial(anchor);
-            if std::mem::replace(&mut run.tried[at as usize], anchor) != anchor {
-                if lineage.leaf != NONE {
-                    self.complete_subtree(run, lineage.leaf, level);
-                }
-                self.complete_all(run, &lineage.plain, level);
-            }
+        if lineage.leaf == NONE && lineage.plain.is_empty() && lineage.others.is_empty() {
+            return;
         }
-        lineage.others.iter().for_each(|&row| self.probe_row(run, row, level));
+        let anchor = if lineage.parent == NONE { 0 } else { level - lineage.gap.min };
+        let serial = run.open.serial(anchor);
+        let again = std::mem::replace(&mut run.tried[at as usize], serial) == serial;
+        if !again {
+            if lineage.leaf != NONE {
+                self.complete_subtree(run, lineage.leaf, level);
+            }
+            self.complete_all(run, &lineage.plain, level);
+        }
+        let again = again.then_some(anchor);
+        lineage.others.iter().for_each(|&row| self.probe_row(run, row, level, again));
     }
 
     /// A lineage holds at a level.

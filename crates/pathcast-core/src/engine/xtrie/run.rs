@@ -13,6 +13,9 @@ use super::{Variant, XTrie};
 use crate::engine::{Found, PathId};
 use crate::names::{NameId, Resolved};
 
+/// So many bytes are kept in any case.
+const LEAST: usize = 1 << 20;
+
 /// What a document changes.
 #[derive(Debug, Default)]
 pub struct Run {
@@ -53,6 +56,8 @@ pub struct Run {
     pub(super) found: Found,
     /// The text node that is being read.
     text: String,
+    /// Bytes that may be kept for the next document, beyond what the table asks for.
+    budget: usize,
     #[cfg(test)]
     pub(super) trace: Vec<(u32, u32, u64)>,
 }
@@ -124,14 +129,52 @@ impl Run {
         self.marks.push(Marks { met: self.met_nodes.len(), noted: self.noted.len() });
     }
 
+    /// A run that keeps so many bytes at most from one document to the next, beyond what the table asks for.
+    pub(super) fn with_budget(budget: usize) -> Self {
+        Self { budget, ..Self::default() }
+    }
+
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
-        self.open.memory_bytes()
-            + self.met.memory_bytes()
-            + self.held.memory_bytes()
-            + self.asked.memory_bytes()
+        let sets = [&self.met, &self.held, &self.asked, &self.complete];
+        sets.iter().map(|sets| sets.memory_bytes()).sum::<usize>()
             + (self.tried.capacity() + self.verdicts.capacity()) * size_of::<u64>()
             + self.states.memory_bytes()
+            + self.grown_bytes()
+    }
+
+    /// Of these, what grew with a document: lists by level.
+    fn grown_bytes(&self) -> usize {
+        fn lists<T>(lists: &[Vec<T>]) -> usize {
+            lists.iter().map(|list| list.capacity() * size_of::<T>() + size_of::<Vec<T>>()).sum()
+        }
+        self.open.memory_bytes()
+            + self.text.capacity()
+            + 4 * (self.nodes.capacity() + self.met_nodes.capacity() + self.noted.capacity())
+            + 8 * (self.agenda.capacity() + self.batch.capacity())
+            + lists(&self.answers)
+            + lists(&self.waiting)
+            + lists(&self.tested)
+            + lists(&self.completed)
+    }
+
+    /// Gives back what a document made large; nothing may be noted.
+    fn shrink(&mut self) {
+        self.open.shrink();
+        let sets = [&self.met, &self.held, &self.asked, &self.complete];
+        let grown = sets.iter().map(|sets| sets.grown_bytes()).sum::<usize>() + self.states.grown_bytes();
+        if grown + self.grown_bytes() <= self.budget.max(LEAST) {
+            return;
+        }
+        (self.answers, self.waiting) = (Vec::new(), Vec::new());
+        (self.tested, self.completed) = (Vec::new(), Vec::new());
+        (self.met_nodes, self.noted) = (Vec::new(), Vec::new());
+        (self.agenda, self.batch) = (Vec::new(), Vec::new());
+        self.text = String::new();
+        for sets in [&mut self.met, &mut self.held, &mut self.asked, &mut self.complete] {
+            sets.shrink();
+        }
+        self.states.shrink();
     }
 }
 
@@ -151,7 +194,7 @@ impl XTrie {
         run.states.end(0);
         run.forget_answers(0);
         run.forget_complete(0);
-        run.open.shrink();
+        run.shrink();
         run.open.begin();
         run.nodes.clear();
         run.nodes.push(ROOT);
