@@ -28,6 +28,7 @@ from pathcast.bench import (
     pruning,
     relational,
     spark,
+    twigs,
     xtrie,
 )
 from pathcast.bench.foundation import Row
@@ -44,6 +45,7 @@ EXPERIMENTS: dict[str, Callable[[Workload], Iterator[Row]]] = {
     "network-traffic": network.traffic,
     "network-growth": network.growth,
     "xtrie": xtrie.sweeps,
+    "twigs": twigs.table,
     "spark": spark.pipeline,
     "spark-peers": spark.peers,
     "relational": relational.subscriptions,

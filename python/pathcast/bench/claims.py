@@ -57,15 +57,28 @@ def _beside(curves: Curves, name: str, other: str) -> float:
     return curves[name][-1][1] / curves[other][-1][1]
 
 
+def _off_line(points: Sequence[tuple[float, float]]) -> float:
+    """How far the points are off the straight line that fits them best, as a share of the last.
+
+    >>> _off_line([(1, 3.0), (2, 5.0), (4, 9.0)])
+    0.0
+    """
+    count = len(points)
+    mean_at, mean = sum(at for at, _ in points) / count, sum(value for _, value in points) / count
+    spread = sum((at - mean_at) ** 2 for at, _ in points)
+    slope = sum((at - mean_at) * (value - mean) for at, value in points) / spread
+    return max(abs(value - mean - slope * (at - mean_at)) for at, value in points) / points[-1][1]
+
+
 def _linear(*names: str) -> Callable[[Curves], tuple[bool, str]]:
-    """In proportion, give or take half."""
+    """On a straight line, give or take a tenth of the last value; it need not start at nothing."""
 
     def told(curves: Curves) -> tuple[bool, str]:
-        (first, *_, last) = [at for at, _ in curves[names[0]]]
+        ends = [at for at, _ in curves[names[0]]]
         rises = {name: _rise(curves, name) for name in names}
         text = ", ".join(f"{name} ×{rise:.1f}" for name, rise in rises.items())
-        so = all(0.5 <= rise / (last / first) <= 1.5 for rise in rises.values())
-        return so, f"×{last / first:.3g}: {text}"
+        so = all(_off_line(curves[name]) <= 0.1 for name in names)
+        return so, f"×{ends[-1] / ends[0]:.3g}: {text}"
 
     return told
 

@@ -20,6 +20,8 @@ COLOURS = {
     "xtrie-lazy": "#7a4fa3",
     "auto": "#1f7a4d",
 }
+MARKERS = {"xfilter": "s", "xfilter-lb": "D", "xtrie-lazy": "^", "auto": "v"}
+SPREAD = 50  # above that, the axis is logarithmic
 DASHED = ("ordered", "maximal", "trees")
 STYLE = """
 body { margin: 0; background: #f5f6f7; color: #1f2933; font: 16px/1.5 system-ui, sans-serif; }
@@ -103,18 +105,26 @@ def _plot(sweep: Sweep, curves: Mapping[str, Sequence[tuple[float, float]]], uni
     with mpl.rc_context(settings):
         figure = Figure(figsize=(7, 3.8), layout="constrained")
         axes = figure.add_subplot()
+        heights: list[float] = []
         for name, points in curves.items():
             engine, _, option = name.partition(" ")
             factor = 1.0 if sweep.measure == "memory" else 1e-3
             across, up = [at for at, _ in points], [value * factor for _, value in points]
             style = "--" if option in DASHED else "-"
-            axes.plot(across, up, style, marker="o", ms=4, color=COLOURS.get(engine, "#66727f"), label=name)
+            # Where two curves are one, the thin one shows on the broad one.
+            wide, marker = (3.2, "o") if engine == "xtrie" else (1.4, MARKERS.get(engine, "o"))
+            colour = COLOURS.get(engine, "#66727f")
+            axes.plot(across, up, style, marker=marker, ms=4.5, lw=wide, color=colour, label=name)
+            heights += up
         axes.set_xlabel(sweep.axis)
         axes.set_ylabel(unit)
-        axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        if max(heights) > SPREAD * min(heights):
+            axes.set_yscale("log")
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axes.yaxis.set_minor_formatter(NullFormatter())
+        else:
+            axes.set_ylim(bottom=0)  # a straight line is seen to be one
         axes.yaxis.set_major_formatter("{x:g}")
-        axes.yaxis.set_minor_formatter(NullFormatter())
         if sweep.parameter == "expressions":
             axes.xaxis.set_major_formatter("{x:,.0f}")
         axes.spines[["top", "right"]].set_visible(False)

@@ -234,12 +234,12 @@ def _times(indexes: Mapping[str, Index], feed: Sequence[bytes]) -> dict[str, flo
     """Seconds a document, the best of rounds taken in turn; slow ones get fewer documents."""
     shares: dict[str, Sequence[bytes]] = {}
     for name, index in indexes.items():
-        took = _clock(partial(index.match_many, feed[:2])) / 2
+        took = clock(partial(index.match_many, feed[:2])) / 2
         shares[name] = feed[: max(3, min(len(feed), int(SECONDS / ROUNDS / max(took, 1e-6))))]
     best = dict.fromkeys(indexes, float("inf"))
     for _ in range(ROUNDS):
         for name, index in indexes.items():
-            took = _clock(partial(_match, index, shares[name])) / len(shares[name])
+            took = clock(partial(_match, index, shares[name])) / len(shares[name])
             best[name] = min(best[name], took)
     return best
 
@@ -248,8 +248,8 @@ def _match(index: Index, feed: Sequence[bytes]) -> int:
     return sum(len(result) for result in index.match_many(feed) if isinstance(result, Matches))
 
 
-def _clock(task: Callable[[], object]) -> float:
-    """Processor time: others on the machine disturb it less."""
+def clock(task: Callable[[], object]) -> float:
+    """Seconds of processor time: others on the machine disturb it less."""
     start = time.process_time()
     task()
     return time.process_time() - start
