@@ -16,9 +16,10 @@ NOTHING = Workload("none", [], {})
 
 def test_the_report_has_a_plot_for_each_figure(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="plots are drawn with the extra report")
-    from pathcast.bench.curves import SAYS, write_report
+    from pathcast.bench.claims import CLAIMS
+    from pathcast.bench.curves import write_report
 
-    assert set(SAYS) == {sweep.figure for sweep in xtrie.SWEEPS}
+    assert set(CLAIMS) == {sweep.figure for sweep in xtrie.SWEEPS}
     rows = [
         Row("xtrie", f"{sweep.figure}: {sweep.parameter} {at}, {subject}", {"at": at, "MB": at, key: at * 10})
         for sweep in xtrie.SWEEPS

@@ -29,6 +29,7 @@ from pathcast.bench import (
     relational,
     relational_report,
     spark,
+    twigs,
     xtrie,
 )
 from pathcast.bench.foundation import Row
@@ -46,6 +47,7 @@ EXPERIMENTS: dict[str, Callable[[Workload], Iterator[Row]]] = {
     "network-traffic": network.traffic,
     "network-growth": network.growth,
     "xtrie": xtrie.sweeps,
+    "twigs": twigs.table,
     "spark": spark.pipeline,
     "spark-peers": spark.peers,
     "relational": relational.subscriptions,

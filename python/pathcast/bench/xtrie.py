@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -24,7 +24,7 @@ from pathcast.generate.subscriptions import DistinctError
 from pathcast.index import Index, Matches
 from pathcast.schema import Schema
 
-SECONDS = 1.0  # for one engine at one point
+SECONDS = 0.5  # for one engine at one point
 ROUNDS = 2
 BYTES_A_TAG = 42
 
@@ -53,6 +53,16 @@ class Sweep:
     base: Point = field(default_factory=Point)
     subjects: Sequence[str] = ("xfilter", "xfilter-lb", "xtrie", "xtrie-lazy")
     measure: str = "time"
+
+    def points(self) -> Iterator[Point]:
+        """The base with one value after the other."""
+        for value in self.values:
+            changes: dict[str, Any] = {self.parameter: value if value % 1 else int(value)}
+            yield replace(self.base, **changes)
+
+    def label(self, at: float, subject: str) -> str:
+        """What a row is called: `curves.gathered` reads it."""
+        return f"{self.figure}: {self.parameter} {at:g}, {subject}"
 
 
 TREES = Point(expressions=50_000, branch=0.1)
@@ -95,10 +105,24 @@ def sweeps(_: Workload) -> Iterator[Row]:
         return
     schema = Schema.from_dtd(folder / "nitf" / "nitf-2-5.dtd", "nitf")
     wanted = os.environ.get("PATHCAST_BENCH_FIGURES", "").split()
-    for sweep in SWEEPS:
-        if not wanted or sweep.figure in wanted:
-            for value in sweep.values:
-                yield from _point(schema, sweep, value)
+    chosen = [sweep for sweep in SWEEPS if not wanted or sweep.figure in wanted]
+    drawn = _Drawn(schema, chosen)
+    megabytes: dict[tuple[Point, str], dict[str, float]] = {}
+    for sweep in chosen:
+        indexes: dict[str, Index] = {}
+        for point in sweep.points():
+            if sweep.measure == "memory" and all((point, each) in megabytes for each in sweep.subjects):
+                at = len(drawn.expressions(point))
+                for subject in sweep.subjects:  # the same sets were built for a figure of times
+                    values = megabytes[point, subject]
+                    yield Row("xtrie", sweep.label(at, subject), {**values, "at": float(at)})
+                continue
+            rows = list(enumerate(drawn.expressions(point)))
+            if not indexes or sweep.parameter != "tags":
+                indexes = _built(sweep.subjects, rows)
+            for subject, row in _point(schema, sweep, point, indexes, [xpath for _, xpath in rows]):
+                megabytes.setdefault((point, subject), _without_time(row.values))
+                yield row
 
 
 def scale() -> float:
@@ -106,21 +130,27 @@ def scale() -> float:
     return float(os.environ.get("PATHCAST_BENCH_SCALE", "1"))
 
 
-def _point(schema: Schema, sweep: Sweep, value: float) -> Iterator[Row]:
-    changes: dict[str, Any] = {sweep.parameter: value if value % 1 else int(value)}
-    point = replace(sweep.base, **changes)
-    count = max(100, int(point.expressions * scale()))
-    rows = list(enumerate(_expressions(schema, point, count)))
-    size = point.tags * BYTES_A_TAG
-    feed = list(documents(schema, 40, max_levels=20, target_size=size, attributes=0.3, seed=5))
+def _without_time(values: Mapping[str, float]) -> dict[str, float]:
+    return {key: value for key, value in values.items() if key in {"at", "MB", "distinct"}}
+
+
+def _built(subjects: Sequence[str], rows: Sequence[tuple[int, str]]) -> dict[str, Index]:
     indexes: dict[str, Index] = {}
-    for subject in sweep.subjects:
+    for subject in subjects:
         made = _index(subject)
         if made is not None:
             made.add_many(rows)
             indexes[subject] = made
-    _same_answers(indexes, [xpath for _, xpath in rows], feed[:3])
-    at = len(rows) if sweep.parameter == "expressions" else value
+    return indexes
+
+
+def _point(
+    schema: Schema, sweep: Sweep, point: Point, indexes: Mapping[str, Index], queries: Sequence[str]
+) -> Iterator[tuple[str, Row]]:
+    size = point.tags * BYTES_A_TAG
+    feed = list(documents(schema, 40, max_levels=20, target_size=size, attributes=0.3, seed=5))
+    _same_answers(indexes, queries, feed[:3])
+    at = len(queries) if sweep.parameter == "expressions" else getattr(point, sweep.parameter)
     times = _times(indexes, feed) if sweep.measure == "time" else {}
     for subject, index in indexes.items():
         stats = index.stats()
@@ -128,7 +158,35 @@ def _point(schema: Schema, sweep: Sweep, value: float) -> Iterator[Row]:
         values = {"at": float(at), "MB": megabytes, "distinct": float(stats["distinct"])}
         if subject in times:
             values["µs / document"] = times[subject] * 1e6
-        yield Row("xtrie", f"{sweep.figure}: {sweep.parameter} {at:g}, {subject}", values)
+        yield subject, Row("xtrie", sweep.label(at, subject), values)
+
+
+class _Drawn:
+    """Expressions by what they are drawn with, as many as the largest point needs; others take the first."""
+
+    def __init__(self, schema: Schema, sweeps: Iterable[Sweep]) -> None:
+        self._schema = schema
+        self._kept: dict[Point, list[str]] = {}
+        self._most: dict[Point, int] = {}
+        for sweep in sweeps:
+            for point in sweep.points():
+                kind = _kind(point)
+                self._most[kind] = max(self._most.get(kind, 0), _count(point))
+
+    def expressions(self, point: Point) -> list[str]:
+        kind = _kind(point)
+        if kind not in self._kept:
+            self._kept[kind] = _expressions(self._schema, point, self._most[kind])
+        return self._kept[kind][: _count(point)]
+
+
+def _kind(point: Point) -> Point:
+    """Without what does not matter for drawing."""
+    return replace(point, expressions=0, tags=0)
+
+
+def _count(point: Point) -> int:
+    return max(100, int(point.expressions * scale()))
 
 
 def _expressions(schema: Schema, point: Point, count: int) -> list[str]:
@@ -176,12 +234,12 @@ def _times(indexes: Mapping[str, Index], feed: Sequence[bytes]) -> dict[str, flo
     """Seconds a document, the best of rounds taken in turn; slow ones get fewer documents."""
     shares: dict[str, Sequence[bytes]] = {}
     for name, index in indexes.items():
-        took = _clock(partial(index.match_many, feed[:2])) / 2
+        took = clock(partial(index.match_many, feed[:2])) / 2
         shares[name] = feed[: max(3, min(len(feed), int(SECONDS / ROUNDS / max(took, 1e-6))))]
     best = dict.fromkeys(indexes, float("inf"))
     for _ in range(ROUNDS):
         for name, index in indexes.items():
-            took = _clock(partial(_match, index, shares[name])) / len(shares[name])
+            took = clock(partial(_match, index, shares[name])) / len(shares[name])
             best[name] = min(best[name], took)
     return best
 
@@ -190,8 +248,8 @@ def _match(index: Index, feed: Sequence[bytes]) -> int:
     return sum(len(result) for result in index.match_many(feed) if isinstance(result, Matches))
 
 
-def _clock(task: Callable[[], object]) -> float:
-    """Processor time: others on the machine disturb it less."""
+def clock(task: Callable[[], object]) -> float:
+    """Seconds of processor time: others on the machine disturb it less."""
     start = time.process_time()
     task()
     return time.process_time() - start

@@ -38,7 +38,7 @@ pub(super) enum Substring {
 }
 
 /// A test on an element so many levels above the last one of the substring.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct StartTest {
     pub(super) up: u32,
     pub(super) condition: Condition,
@@ -79,6 +79,14 @@ pub(super) fn is_single_path(pieces: &[Piece]) -> bool {
             && piece.substring != Substring::Special(Special::Text)
             && (piece.ends.is_empty() || at == last)
     })
+}
+
+/// Whether all branches may be found anywhere below, one level at least: then patterns share their subtrees.
+pub(super) fn is_shared(pieces: &[Piece]) -> bool {
+    let below = |piece: &Piece| {
+        piece.gap.min > 0 || piece.parent.is_none() && piece.starts.is_empty() && piece.ends.is_empty()
+    };
+    pieces.iter().all(|piece| piece.mode == Mode::All && below(piece))
 }
 
 /// What is known on the way down to a node.

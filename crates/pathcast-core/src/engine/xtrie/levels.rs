@@ -178,6 +178,10 @@ impl Levels {
 #[derive(Clone, Debug, Default)]
 pub(super) struct LevelSets {
     low: Vec<u64>,
+    /// A bit for each number whose set may have a level: most have none, and bits stay near where words do not.
+    some: Vec<u64>,
+    /// Whether bits may have been left that are not so.
+    stale: bool,
     /// By number and word: levels from 64 on.
     high: FxHashMap<(u32, u32), u64>,
 }
@@ -186,10 +190,20 @@ impl LevelSets {
     /// Makes room for numbers below `bound`; all sets must be empty.
     pub(super) fn resize(&mut self, bound: usize) {
         self.low.resize(bound, 0);
+        self.some.resize(bound.div_ceil(64), 0);
+        if std::mem::take(&mut self.stale) {
+            self.some.fill(0);
+        }
+    }
+
+    #[inline]
+    fn may_have(&self, id: u32) -> bool {
+        self.some[id as usize / 64] >> (id % 64) & 1 != 0
     }
 
     #[inline]
     pub(super) fn insert(&mut self, id: u32, level: u32) {
+        self.some[id as usize / 64] |= 1 << (id % 64);
         if level < 64 {
             self.low[id as usize] |= 1 << level;
         } else {
@@ -200,10 +214,16 @@ impl LevelSets {
     #[inline]
     pub(super) fn remove(&mut self, id: u32, level: u32) {
         if level < 64 {
-            self.low[id as usize] &= !(1 << level);
+            let low = &mut self.low[id as usize];
+            *low &= !(1 << level);
+            if *low == 0 {
+                // Deeper levels have ended before.
+                self.some[id as usize / 64] &= !(1 << (id % 64));
+            }
         } else if let std::collections::hash_map::Entry::Occupied(mut word) =
             self.high.entry((id, level / 64))
         {
+            self.stale = true;
             *word.get_mut() &= !(1 << (level % 64));
             if *word.get() == 0 {
                 word.remove();
@@ -220,6 +240,9 @@ impl LevelSets {
     /// Whether the set has a level a gap above this one.
     #[inline(always)] // asked for every lineage of every substring that is met
     pub(super) fn has_above(&self, id: u32, level: u32, gap: Gap) -> bool {
+        if !self.may_have(id) {
+            return false;
+        }
         let Some(top) = level.checked_sub(gap.min) else { return false };
         if top < 64 {
             let low = self.low[id as usize];
@@ -257,9 +280,19 @@ impl LevelSets {
         Levels::from_words(std::iter::once(low).chain(high).collect())
     }
 
+    /// Of the heap bytes, those for levels from 64 on.
+    pub(super) fn grown_bytes(&self) -> usize {
+        self.high.capacity() * 24
+    }
+
+    /// Gives them back; all sets must be empty.
+    pub(super) fn shrink(&mut self) {
+        self.high = FxHashMap::default();
+    }
+
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
-        self.low.capacity() * 8 + self.high.capacity() * 24
+        (self.low.capacity() + self.some.capacity()) * 8 + self.grown_bytes()
     }
 }
 
@@ -299,7 +332,7 @@ mod tests {
                             levels.iter().copied().filter(|&each| fits(each, level)).collect();
                         assert_eq!(sets.above(1, level, gap), set(&fitting), "{gap:?} {levels:?} {level}");
                     }
-                    levels.iter().for_each(|&level| sets.remove(1, level));
+                    levels.iter().rev().for_each(|&level| sets.remove(1, level));
                     assert!(sets.get(1, bound) == Levels::default() && sets.high.is_empty());
                 }
             }

@@ -24,30 +24,52 @@ pub(super) struct Lineage {
     pub(super) gap: Gap,
     /// The substring's node, or `NONE` for a dummy.
     pub(super) node: NodeId,
-    /// Number of the tests at the start tag, or `NONE`; a lineage with tests is shared by nobody. Tests of a leaf are its
-    /// own, so that leaves with different tests share a lineage.
+    /// Number of the tests at the start tag, or `NONE`. Tests of a leaf are its own, so that leaves with different tests
+    /// share a lineage.
     pub(super) tests: u32,
     users: u32,
     /// Lineages below it.
     pub(super) below: u32,
     /// Its place among the lineages of its substring.
     place: u32,
+    /// The subtree that is this lineage and nothing else, or `NONE`.
+    pub(super) leaf: u32,
     /// Leaves that need not be tried again below the same elements.
     pub(super) plain: Vec<u32>,
     /// Other rows that are tried.
     pub(super) others: Vec<u32>,
-    /// Single paths that are found when it holds, and those that are tested then.
+    /// Single paths that are found when it holds, and what is tested then.
     pub(super) paths: Vec<u32>,
     pub(super) tested: Vec<Tested>,
 }
 
-/// A single path whose last substring has tests.
+/// What makes a lineage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Way {
+    pub(super) parent: u32,
+    pub(super) gap: Gap,
+    pub(super) node: NodeId,
+    pub(super) tests: u32,
+}
+
+/// What a lineage leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// A single path.
+    Path(u32),
+    /// A subtree that is a leaf.
+    Subtree(u32),
+}
+
+/// A single path or a leaf whose last substring has tests.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tested {
-    pub(super) path: u32,
+    pub(super) target: Target,
     /// Number of the tests at the start tag and at the end tag, or `NONE`.
     pub(super) starts: u32,
     pub(super) ends: u32,
+    /// Attributes without which the element fails: a bit for each name, some share one.
+    pub(super) needs: u32,
 }
 
 /// A lineage in the list of its substring, with what it takes to pass over it without a look at it.
@@ -59,10 +81,29 @@ pub(super) struct Link {
     /// The nearest substring above, or `NONE`, and the level relative to that.
     pub(super) probe: NodeId,
     pub(super) reach: Gap,
-    /// Whether no row is tried when the lineage holds.
-    pub(super) inner: bool,
+    /// Number of its tests at the start tag, or `NONE`, and attributes without which the element fails them.
+    pub(super) tests: u32,
+    pub(super) needs: u32,
+    pub(super) kind: Kind,
+    /// Whether it hangs on the document node itself.
+    pub(super) first: bool,
     /// Whether it may hang on a lineage at its own level.
     pub(super) late: bool,
+}
+
+/// What there is to do when a lineage holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// To note it: only others hang on it.
+    Inner,
+    /// The same, if tests pass.
+    Tested,
+    /// Paths are found, once a document.
+    Paths,
+    /// Leaves are found, and perhaps paths, once below an element.
+    Leaves,
+    /// More than one of these.
+    Mixed,
 }
 
 /// Which list of a lineage a row is in.
@@ -76,6 +117,10 @@ pub(super) enum List {
 }
 
 impl Lineage {
+    fn way(&self) -> Way {
+        Way { parent: self.parent, gap: self.gap, node: self.node, tests: self.tests }
+    }
+
     fn list(&mut self, list: List) -> Option<&mut Vec<u32>> {
         match list {
             List::Inner => None,
@@ -85,9 +130,24 @@ impl Lineage {
         }
     }
 
-    /// Whether no row is tried when it holds.
-    fn is_inner(&self) -> bool {
-        self.plain.is_empty() && self.others.is_empty() && self.paths.is_empty() && self.tested.is_empty()
+    fn kind(&self) -> Kind {
+        let leaves = self.leaf != NONE || !self.plain.is_empty();
+        let simple = self.tests == NONE && self.others.is_empty() && self.tested.is_empty();
+        let ends = leaves || !self.paths.is_empty();
+        match (self.below > 0, ends) {
+            (true, false) if simple => Kind::Inner,
+            (_, false) if self.others.is_empty() && self.tested.is_empty() => Kind::Tested,
+            (false, true) if simple && leaves => Kind::Leaves,
+            (false, true) if simple => Kind::Paths,
+            _ => Kind::Mixed,
+        }
+    }
+
+    /// Keeps what its substring's list says of it.
+    fn refresh(&self, trie: &mut Trie) {
+        if self.node != NONE {
+            trie.nodes[self.node as usize].lineages[self.place as usize].kind = self.kind();
+        }
     }
 }
 
@@ -115,21 +175,17 @@ impl Lineages {
         self.lineages.len() - self.free.len()
     }
 
-    /// A lineage with one more user. It takes over the user of `node` that the caller has; `tests` make it a new one.
-    pub(super) fn insert(&mut self, parent: u32, gap: Gap, node: NodeId, tests: u32, trie: &mut Trie) -> u32 {
-        let key = hash(parent, gap, node);
-        if tests == NONE {
-            let same = |&at: &u32| {
-                let each = &self.lineages[at as usize];
-                each.parent == parent && each.gap == gap && each.node == node
-            };
-            if let Some(&known) = self.index.find(key, same) {
-                if node != NONE {
-                    trie.release(node);
-                }
-                self.lineages[known as usize].users += 1;
-                return known;
+    /// A lineage with one more user, and whether it is new. It takes over the user of `node` that the caller has, and
+    /// if it is new that of `tests`; `needs` are attributes that these ask for.
+    pub(super) fn insert(&mut self, way: Way, needs: u32, trie: &mut Trie) -> (u32, bool) {
+        let Way { parent, gap, node, tests } = way;
+        let key = hash(way);
+        if let Some(&known) = self.index.find(key, |&at| self.lineages[at as usize].way() == way) {
+            if node != NONE {
+                trie.release(node);
             }
+            self.lineages[known as usize].users += 1;
+            return (known, false);
         }
         let mut fresh = Lineage {
             parent,
@@ -139,6 +195,7 @@ impl Lineages {
             users: 1,
             below: 0,
             place: 0,
+            leaf: NONE,
             plain: Vec::new(),
             others: Vec::new(),
             paths: Vec::new(),
@@ -148,13 +205,24 @@ impl Lineages {
         if node != NONE {
             let (probe, reach) = self.probe(parent, gap);
             let noted = self.lineages.get(parent as usize).is_some_and(|above| above.node != NONE);
+            let first = parent == NONE;
             let parent = if noted { parent } else { NONE };
             let list = &mut trie.nodes[node as usize].lineages;
             fresh.place = list.len() as u32;
             if list.is_empty() {
                 list.reserve_exact(1); // most substrings are in one lineage, and room for four would cost more
             }
-            list.push(Link { lineage: at, parent, probe, reach, inner: true, late: gap.min == 0 });
+            list.push(Link {
+                lineage: at,
+                parent,
+                probe,
+                reach,
+                tests,
+                needs,
+                kind: Kind::Mixed,
+                first,
+                late: gap.min == 0,
+            });
         }
         if self.free.pop().is_some() {
             self.lineages[at as usize] = fresh;
@@ -165,15 +233,11 @@ impl Lineages {
             let above = &mut self.lineages[parent as usize];
             above.users += 1;
             above.below += 1;
+            above.refresh(trie);
         }
-        if tests == NONE {
-            let lineages = &self.lineages;
-            self.index.insert_unique(key, at, |&each| {
-                let each = &lineages[each as usize];
-                hash(each.parent, each.gap, each.node)
-            });
-        }
-        at
+        let lineages = &self.lineages;
+        self.index.insert_unique(key, at, |&each| hash(lineages[each as usize].way()));
+        (at, true)
     }
 
     /// One user less; what nobody needs any more goes, from the end on. The tests that go with it.
@@ -186,12 +250,11 @@ impl Lineages {
             if each.users > 0 {
                 break;
             }
-            let Lineage { parent, gap, node, tests, place, .. } = *each;
-            if tests == NONE {
-                if let Ok(entry) = self.index.find_entry(hash(parent, gap, node), |&other| other == at) {
-                    entry.remove();
-                }
-            } else {
+            let Lineage { parent, node, tests, place, .. } = *each;
+            if let Ok(entry) = self.index.find_entry(hash(each.way()), |&other| other == at) {
+                entry.remove();
+            }
+            if tests != NONE {
                 gone.push(tests);
             }
             if node != NONE {
@@ -204,7 +267,9 @@ impl Lineages {
             }
             self.free.push(at);
             if parent != NONE {
-                self.lineages[parent as usize].below -= 1;
+                let above = &mut self.lineages[parent as usize];
+                above.below -= 1;
+                above.refresh(trie);
             }
             at = parent;
         }
@@ -214,39 +279,40 @@ impl Lineages {
     /// Lists a row that is tried when a lineage holds; its place.
     pub(super) fn enlist(&mut self, lineage: u32, list: List, row: u32, trie: &mut Trie) -> u32 {
         let each = &mut self.lineages[lineage as usize];
-        let (node, at) = (each.node, each.place);
         let Some(rows) = each.list(list) else { return NONE };
         if rows.is_empty() {
             rows.reserve_exact(1);
         }
         rows.push(row);
-        if node != NONE {
-            trie.nodes[node as usize].lineages[at as usize].inner = false;
-        }
-        rows.len() as u32 - 1
+        let place = rows.len() as u32 - 1;
+        each.refresh(trie);
+        place
     }
 
-    /// Lists a path that is tested when a lineage holds; its place.
+    /// Sets the subtree that is a lineage and nothing else, or `NONE`.
+    pub(super) fn set_leaf(&mut self, lineage: u32, subtree: u32, trie: &mut Trie) {
+        let each = &mut self.lineages[lineage as usize];
+        each.leaf = subtree;
+        each.refresh(trie);
+    }
+
+    /// Lists what is tested when a lineage holds; its place.
     pub(super) fn enlist_tested(&mut self, lineage: u32, tested: Tested, trie: &mut Trie) -> u32 {
         let each = &mut self.lineages[lineage as usize];
         each.tested.push(tested);
-        if each.node != NONE {
-            trie.nodes[each.node as usize].lineages[each.place as usize].inner = false;
-        }
+        each.refresh(trie);
         each.tested.len() as u32 - 1
     }
 
-    /// Takes such a path off its list; the path that takes its place, if any.
-    pub(super) fn strike_tested(&mut self, lineage: u32, place: u32, trie: &mut Trie) -> Option<u32> {
+    /// Takes it off its list; what takes its place, if anything.
+    pub(super) fn strike_tested(&mut self, lineage: u32, place: u32, trie: &mut Trie) -> Option<Target> {
         let each = &mut self.lineages[lineage as usize];
         each.tested.swap_remove(place as usize);
         if each.tested.capacity() > 4 * each.tested.len() + 16 {
             each.tested.shrink_to(2 * each.tested.len());
         }
-        let moved = each.tested.get(place as usize).map(|tested| tested.path);
-        if each.node != NONE {
-            trie.nodes[each.node as usize].lineages[each.place as usize].inner = each.is_inner();
-        }
+        let moved = each.tested.get(place as usize).map(|tested| tested.target);
+        each.refresh(trie);
         moved
     }
 
@@ -285,21 +351,17 @@ impl Lineages {
             rows.shrink_to(2 * rows.len());
         }
         let moved = rows.get(place as usize).copied();
-        if each.node != NONE {
-            trie.nodes[each.node as usize].lineages[each.place as usize].inner = each.is_inner();
-        }
+        each.refresh(trie);
         moved
     }
 
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
         let lists = |each: &Lineage| {
-            each.plain.capacity()
-                + each.others.capacity()
-                + each.paths.capacity()
-                + 3 * each.tested.capacity()
+            (each.plain.capacity() + each.others.capacity() + each.paths.capacity()) * size_of::<u32>()
+                + each.tested.capacity() * size_of::<Tested>()
         };
-        self.lineages.iter().map(lists).sum::<usize>() * size_of::<u32>()
+        self.lineages.iter().map(lists).sum::<usize>()
             + self.lineages.capacity() * size_of::<Lineage>()
             + self.index.allocation_size()
             + self.free.capacity() * size_of::<u32>()
@@ -307,7 +369,7 @@ impl Lineages {
 }
 
 /// The parts are our own numbers, so a cheap hash will do.
-fn hash(parent: u32, gap: Gap, node: NodeId) -> u64 {
-    let mixed = FxBuildHasher.hash_one((parent, gap, node));
+fn hash(way: Way) -> u64 {
+    let mixed = FxBuildHasher.hash_one(way);
     mixed ^ (mixed >> 32)
 }

@@ -4,8 +4,9 @@
 //! string-value and the height below are known at the end tag only (the paper looks at text at the start tag, where it
 //! is not there yet), so a test that looks at them is decided there and what follows from it is propagated then.
 
+use super::decompose::StartTest;
 use super::open::{Element, Value};
-use crate::names::Resolved;
+use crate::names::{NameId, Resolved};
 use crate::pattern::{Axis, Condition, NameTest, NodeTest};
 use crate::values::{ValueTest, compare};
 
@@ -51,6 +52,21 @@ pub(super) fn on_value(condition: &Condition) -> bool {
         Condition::Not(inner) => on_value(inner),
         _ => false,
     }
+}
+
+/// Attributes without which the last element of a substring fails its tests: a bit for each name, some share one.
+pub(super) fn needs(tests: &[StartTest]) -> u32 {
+    let need = |test: &StartTest| match test.condition {
+        Condition::Attribute(NameTest::Name(name), _) if test.up == 0 => bit(name),
+        _ => 0,
+    };
+    tests.iter().fold(0, |all, test| all | need(test))
+}
+
+/// The bit of an attribute's name.
+#[inline]
+pub(super) fn bit(name: NameId) -> u32 {
+    1 << (name.0 % 32)
 }
 
 /// "Some element so many levels below" is a matter of height.

@@ -17,6 +17,8 @@
 //! corrections that the files name. Subtree after subtree is a word operation here: all levels of a row at once.
 
 mod decompose;
+mod gist;
+mod interned;
 mod levels;
 mod lineage;
 mod local;
@@ -26,7 +28,9 @@ mod pattern;
 mod probe;
 mod reversed;
 mod run;
+mod share;
 mod state;
+mod subtree;
 mod table;
 mod tree;
 mod trie;
@@ -148,6 +152,10 @@ impl XTrie {
 impl Engine for XTrie {
     type Run = Run;
 
+    fn new_run(&self, cache_bytes: usize) -> Run {
+        Run::with_budget(cache_bytes)
+    }
+
     fn insert(&mut self, path: &LinearPath, id: PathId) {
         self.insert_pattern(&path_pattern(path), id);
     }
@@ -200,6 +208,7 @@ impl Engine for XTrie {
     }
 
     fn finish(&self, run: &mut Run, found: &mut Found) {
+        self.end_subtrees(run, 0);
         run.found.paths().iter().for_each(|&path| found.add(path));
     }
 

@@ -2,7 +2,10 @@
 
 use std::cell::Cell;
 
-use crate::names::Resolved;
+use super::gist::{Gist, hash_of};
+use super::local::bit;
+use crate::names::{NameId, Resolved};
+use crate::values::compare;
 use crate::values::number::from_xpath_number;
 
 /// One attribute: its name, where its value is in the buffer, and the number that this is once somebody asked.
@@ -11,6 +14,8 @@ struct Attribute {
     name: Resolved,
     value: (usize, usize),
     number: Cell<Option<f64>>,
+    /// Its value's hash once somebody asked, else 0.
+    hash: Cell<u32>,
 }
 
 /// A string that thousands of tests may compare as a number: it is read as one once.
@@ -42,6 +47,8 @@ struct Frame {
     /// Where its attributes and their values start.
     attributes: usize,
     values: usize,
+    /// The names of its attributes, a bit for each.
+    has: u32,
     /// Where its text starts.
     text: usize,
     /// Whether its text is needed.
@@ -84,6 +91,24 @@ impl<'a> Element<'a> {
             .iter()
             .map(move |each| (each.name, Value::new(&values[each.value.0..each.value.1], &each.number)))
     }
+
+    /// Whether some attribute of this name may pass, as far as a gist tells.
+    #[inline]
+    pub(super) fn may_pass(&self, gist: &Gist) -> bool {
+        let named = |name: NameId| self.attributes.iter().filter(move |each| each.name.name == name);
+        let text = |each: &Attribute| &self.values[each.value.0..each.value.1];
+        match *gist {
+            Gist::Other => true,
+            Gist::Text { name, hash } => named(name).any(|each| {
+                if each.hash.get() == 0 {
+                    each.hash.set(hash_of(text(each)));
+                }
+                each.hash.get() == hash
+            }),
+            Gist::Number { name, comparison, number } => named(name)
+                .any(|each| compare(comparison, Value::new(text(each), &each.number).number(), number)),
+        }
+    }
 }
 
 impl Open {
@@ -105,6 +130,7 @@ impl Open {
             serial: self.serial,
             attributes: self.attributes.len(),
             values: self.values.len(),
+            has: 0,
             text: self.text.len(),
             reads: false,
             deepest,
@@ -123,12 +149,24 @@ impl Open {
             parent.children += 1;
         }
         self.push(name);
+        let mut has = 0;
         for (name, value) in attributes {
+            has |= bit(name.name);
             let start = self.values.len();
             self.values.push_str(value);
             let value = (start, self.values.len());
-            self.attributes.push(Attribute { name, value, number: Cell::new(None) });
+            let (number, hash) = (Cell::new(None), Cell::new(0));
+            self.attributes.push(Attribute { name, value, number, hash });
         }
+        if let Some(frame) = self.frames.last_mut() {
+            frame.has = has;
+        }
+    }
+
+    /// Which attributes the innermost element has, a bit for each name.
+    #[inline]
+    pub(super) fn has(&self) -> u32 {
+        self.frames.last().map_or(0, |frame| frame.has)
     }
 
     /// The text of the innermost element is needed.

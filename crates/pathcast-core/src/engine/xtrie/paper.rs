@@ -215,14 +215,14 @@ fn figure_2_unordered_and_ordered() {
 }
 
 /// A fresh build of the same patterns, for comparison.
-fn rebuilt(options: Options, live: &[Option<(String, bool)>]) -> (View, bool) {
+fn rebuilt(options: Options, live: &[Option<(String, bool)>]) -> (View, usize, bool) {
     let mut fixture = Fixture::new(options);
     for (id, each) in (0..).zip(live) {
         if let Some((xpath, ordered)) = each {
             fixture.add(id, xpath, *ordered);
         }
     }
-    (fixture.xtrie.view(), fixture.xtrie.chains_are_sound())
+    (fixture.xtrie.view(), fixture.xtrie.table.subtrees.len(), fixture.xtrie.chains_are_sound())
 }
 
 /// Any order of insertions and deletions equals a fresh build: node for node, pointer for pointer, row for row.
@@ -255,8 +255,9 @@ fn maintenance_equals_a_fresh_build() {
                     live[id] = Some((xpath, ordered));
                 }
                 if round % 7 == 0 || round > 390 {
-                    let (fresh, sound) = rebuilt(options, &live);
+                    let (fresh, subtrees, sound) = rebuilt(options, &live);
                     let view = fixture.xtrie.view();
+                    assert_eq!(fixture.xtrie.table.subtrees.len(), subtrees, "round {round}: {live:?}");
                     // A fresh build meets fewer pattern numbers, but what it holds is the same.
                     assert_eq!(view, fresh, "round {round}: {live:?}");
                     assert!(sound && fixture.xtrie.chains_are_sound());
@@ -267,6 +268,7 @@ fn maintenance_equals_a_fresh_build() {
             }
             let view = fixture.xtrie.view();
             assert_eq!((view.nodes.len(), view.rows.len(), view.reversed), (1, 0, 1));
+            assert_eq!((view.lineages, fixture.xtrie.table.subtrees.len()), (0, 0));
             assert_eq!((fixture.xtrie.attributes, fixture.xtrie.text), (0, 0));
         }
     }
@@ -337,18 +339,31 @@ fn a_broken_document_leaves_no_trace() {
             let mut fixture = Fixture::of_trees(variant);
             fixture.add(0, "//a[b]//a[c]", false);
             fixture.add(1, "//a and //c", false);
+            fixture.add(2, "//a[b]//a[c]", true);
             let mut run = Run::default();
-            fixture.run(&mut run, &format!("{} b / c", "a ".repeat(depth)), |_, _| {});
+            let deepest = &mut (0, 0);
+            fixture.run(&mut run, &format!("{} b / c", "a ".repeat(depth)), |_, run| {
+                *deepest = (run.states.len(), run.completed.iter().map(Vec::len).sum());
+            });
+            assert!(deepest.0 > 0 && deepest.1 > depth, "{variant:?}: {deepest:?}");
             assert_eq!(fixture.run(&mut run, "a /", |_, _| {}), [] as [u32; 0], "{variant:?}");
             assert_eq!(fixture.run(&mut run, "a c / /", |_, _| {}), [1], "{variant:?}");
-            let branches = Branches { mode: super::Mode::All, count: 2 };
-            assert!((0..300).all(|level| run.states.wants(0, level, branches, 1, 0)));
+            let branches = Branches { mode: super::Mode::Ordered, count: 2 };
+            let row = fixture.xtrie.table.rows_of(PathId(2)).start;
+            assert!((0..300).all(|level| run.states.wants(row, level, branches, 1, 0)));
+            let subtrees = 0..fixture.xtrie.table.subtrees.bound() as u32;
+            // What was found below the document node is forgotten when the next one begins.
+            fixture.xtrie.begin(&mut run);
+            assert!(
+                subtrees
+                    .flat_map(|each| (0..300).map(move |level| (each, level)))
+                    .all(|(each, level)| !run.complete.has(each, level))
+            );
             assert_eq!(run.level(), 0);
 
             // The index may change before the next document, and numbers of nodes come back.
             fixture.run(&mut run, &"a ".repeat(depth), |_, _| {});
-            fixture.xtrie.remove_pattern(PathId(0));
-            fixture.xtrie.remove_pattern(PathId(1));
+            (0..3).for_each(|id| fixture.xtrie.remove_pattern(PathId(id)));
             fixture.add(0, "//g//h", false);
             fixture.add(1, "//f[g]//h", false);
             assert_eq!(fixture.run(&mut run, "b h / /", |_, _| {}), [] as [u32; 0], "{variant:?}");

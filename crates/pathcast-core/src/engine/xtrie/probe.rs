@@ -9,9 +9,12 @@
 //!
 //! A dummy has no substring. Where it holds is asked in both variants.
 
+use std::cell::Cell;
+
 use super::levels::Levels;
-use super::lineage::{Lineage, Tested};
-use super::local::passes;
+use super::lineage::{Lineage, Target, Tested};
+use super::local::{accepts, passes};
+use super::open::Value;
 use super::run::Run;
 use super::table::NONE;
 use super::{Variant, XTrie};
@@ -28,36 +31,49 @@ impl XTrie {
             return;
         }
         if eager && lineage.below > 0 {
-            run.held.insert(at, level);
-            run.noted.push(at);
-            #[cfg(test)]
-            self.trace_held(run, at, level);
+            self.note(run, at, level);
         }
-        if !lineage.paths.is_empty() {
-            let document = run.open.serial(0);
-            if std::mem::replace(&mut run.found_in[at as usize], document) != document {
-                lineage.paths.iter().for_each(|&path| run.found.add(PathId(path)));
-            }
+        if !lineage.paths.is_empty() && !run.spent.contains(PathId(at)) {
+            run.spent.add(PathId(at));
+            lineage.paths.iter().for_each(|&path| run.found.add(PathId(path)));
         }
-        for &Tested { path, starts, ends } in &lineage.tested {
-            let path = PathId(path);
-            if run.found.contains(path) || starts != NONE && !self.starts_pass(run, starts, level) {
+        let lacks = !run.open.has();
+        for &Tested { target, starts, ends, needs } in &lineage.tested {
+            if needs & lacks != 0
+                || self.is_known(run, target, lineage, level)
+                || starts != NONE && !self.starts_pass(run, starts, level)
+            {
                 continue;
             }
             if ends == NONE {
-                run.found.add(path);
+                self.reach(run, target, level);
             } else {
-                run.wait_path(level, path, ends);
+                run.wait_for(level, target, ends);
             }
         }
-        if !lineage.plain.is_empty() {
-            let anchor = if lineage.parent == NONE { 0 } else { level - lineage.gap.min };
-            let anchor = run.open.serial(anchor);
-            if std::mem::replace(&mut run.tried[at as usize], anchor) != anchor {
-                self.complete_all(run, &lineage.plain, level);
-            }
+        if lineage.leaf == NONE && lineage.plain.is_empty() && lineage.others.is_empty() {
+            return;
         }
-        lineage.others.iter().for_each(|&row| self.probe_row(run, row, level));
+        let anchor = if lineage.parent == NONE { 0 } else { level - lineage.gap.min };
+        let serial = run.open.serial(anchor);
+        let again = std::mem::replace(&mut run.tried[at as usize], serial) == serial;
+        if !again {
+            if lineage.leaf != NONE {
+                self.complete_subtree(run, lineage.leaf, level);
+            }
+            self.complete_all(run, &lineage.plain, level);
+        }
+        let again = again.then_some(anchor);
+        lineage.others.iter().for_each(|&row| self.probe_row(run, row, level, again));
+    }
+
+    /// A lineage holds at a level.
+    #[inline]
+    pub(super) fn note(&self, run: &mut Run, at: u32, level: u32) {
+        run.held.insert(at, level);
+        run.noted.push(at);
+        #[cfg(test)]
+        self.trace_held(run, at, level);
     }
 
     /// The levels that fit at which the lineage above one holds that is met at a level.
@@ -124,19 +140,61 @@ impl XTrie {
         std::iter::successors(Some(at), next).count() as u32
     }
 
-    /// Whether the elements of a substring that ends at a level pass their tests.
-    pub(super) fn starts_pass(&self, run: &Run, tests: u32, level: u32) -> bool {
-        self.table
-            .starts(tests)
-            .iter()
+    /// Whether the elements of a substring that ends at a level pass their tests. Many lineages have the same tests, so
+    /// the last answer is remembered.
+    pub(super) fn starts_pass(&self, run: &mut Run, tests: u32, level: u32) -> bool {
+        let serial = run.open.serial(level) << 1;
+        let Some(&verdict) = run.verdicts.get(tests as usize) else { return true };
+        if serial != 0 && verdict & !1 == serial {
+            return verdict & 1 != 0;
+        }
+        let passes = self.ask_starts(run, tests, level);
+        run.verdicts[tests as usize] = serial | u64::from(passes);
+        passes
+    }
+
+    fn ask_starts(&self, run: &Run, tests: u32, level: u32) -> bool {
+        let may = run.open.element(level).may_pass(self.table.gist(tests));
+        let starts = || self.table.starts(tests).iter();
+        may && starts()
             .all(|test| level >= test.up && passes(&test.condition, &run.open.element(level - test.up), None))
     }
 
-    /// The innermost element ends: a single path that waited for it.
-    pub(super) fn end_path(&self, run: &mut Run, path: PathId, ends: u32) {
-        let element = run.open.element(run.level());
+    /// A lineage holds and the tests pass.
+    fn reach(&self, run: &mut Run, target: Target, level: u32) {
+        match target {
+            Target::Path(path) => run.found.add(PathId(path)),
+            Target::Subtree(subtree) => self.complete_subtree(run, subtree, level),
+        }
+    }
+
+    /// Whether a test would tell nothing new.
+    #[inline]
+    fn is_known(&self, run: &Run, target: Target, lineage: &Lineage, level: u32) -> bool {
+        match target {
+            Target::Path(path) => run.found.contains(PathId(path)),
+            Target::Subtree(subtree) => {
+                lineage.parent != NONE
+                    && lineage.gap.exact
+                    && run.complete.has(subtree, level - lineage.gap.min)
+            }
+        }
+    }
+
+    /// The innermost element ends: what waited for its value.
+    pub(super) fn end_tested(&self, run: &mut Run, target: Target, ends: u32, level: u32) {
+        let element = run.open.element(level);
         if self.table.ends(ends).iter().all(|test| passes(test, &element, run.open.ending())) {
-            run.found.add(path);
+            self.reach(run, target, level);
+        }
+    }
+
+    /// A text node ends: what waited for it.
+    pub(super) fn end_tested_text(&self, run: &mut Run, target: Target, ends: u32, level: u32, text: &str) {
+        let number = Cell::new(None);
+        let value = Value::new(text, &number);
+        if self.table.ends(ends).iter().all(|test| accepts(test, value)) {
+            self.reach(run, target, level);
         }
     }
 }

@@ -4,6 +4,7 @@
 //! noted there. So a document that touches little costs little, however large the table is.
 
 use super::levels::LevelSets;
+use super::lineage::{Kind, Link, Target};
 use super::open::Open;
 use super::state::States;
 use super::table::NONE;
@@ -11,6 +12,9 @@ use super::trie::{NodeId, ROOT, Special};
 use super::{Variant, XTrie};
 use crate::engine::{Found, PathId};
 use crate::names::{NameId, Resolved};
+
+/// So many bytes are kept in any case.
+const LEAST: usize = 1 << 20;
 
 /// What a document changes.
 #[derive(Debug, Default)]
@@ -31,14 +35,20 @@ pub struct Run {
     pub(super) noted: Vec<u32>,
     marks: Vec<Marks>,
     pub(super) states: States,
-    /// By lineage: the element below which its leaves were tried, and the document in which its paths were found.
+    /// By number of tests at the start tag: the element that was last asked, and in the lowest bit what it said.
+    pub(super) verdicts: Vec<u64>,
+    /// By lineage: the element below which its leaves were tried. And lineages whose paths were found.
     pub(super) tried: Vec<u64>,
-    pub(super) found_in: Vec<u64>,
+    pub(super) spent: Found,
     /// Lineages that may hang on others at their own level: they are tried last.
     late: Vec<u32>,
     /// By level: rows whose branches are found and whose tests wait for the end tag.
     pub(super) waiting: Vec<Vec<u32>>,
-    pub(super) waiting_paths: Vec<Vec<(PathId, u32)>>,
+    /// By level: what is tested at the end tag, with the number of the tests.
+    tested: Vec<Vec<(Target, u32)>>,
+    /// By subtree: the levels below which it is complete. And by level: the subtrees that are, below it.
+    pub(super) complete: LevelSets,
+    pub(super) completed: Vec<Vec<u32>>,
     /// Rows that were just completed, at their levels.
     pub(super) agenda: Vec<(u32, u32)>,
     /// Rows that are about to be completed, and what was fetched for them.
@@ -46,6 +56,8 @@ pub struct Run {
     pub(super) found: Found,
     /// The text node that is being read.
     text: String,
+    /// Bytes that may be kept for the next document, beyond what the table asks for.
+    budget: usize,
     #[cfg(test)]
     pub(super) trace: Vec<(u32, u32, u64)>,
 }
@@ -63,14 +75,35 @@ impl Run {
         self.marks.len() as u32
     }
 
+    /// Whether the leaves of a lineage without tests were tried below the same element.
+    #[inline]
+    fn was_tried(&self, link: &Link, level: u32) -> bool {
+        link.parent != NONE && self.tried[link.lineage as usize] == self.open.serial(level - link.reach.min)
+    }
+
     /// A row waits for the end tag at a level.
     pub(super) fn wait(&mut self, level: u32, row: u32) {
         put(&mut self.waiting, level, row);
     }
 
-    /// A path waits for the end tag at a level, with its tests.
-    pub(super) fn wait_path(&mut self, level: u32, path: PathId, ends: u32) {
-        put(&mut self.waiting_paths, level, (path, ends));
+    /// A path or a subtree waits for the end tag at a level, with its tests.
+    pub(super) fn wait_for(&mut self, level: u32, target: Target, ends: u32) {
+        put(&mut self.tested, level, (target, ends));
+    }
+
+    /// A subtree is complete below the element at a level.
+    pub(super) fn note_complete(&mut self, subtree: u32, level: u32) {
+        self.complete.insert(subtree, level);
+        put(&mut self.completed, level, subtree);
+    }
+
+    /// Forgets what is complete below a level.
+    fn forget_complete(&mut self, level: u32) {
+        if let Some(subtrees) = self.completed.get_mut(level as usize) {
+            for subtree in subtrees.drain(..) {
+                self.complete.remove(subtree, level);
+            }
+        }
     }
 
     /// Remembers whether a lineage holds at a level, while the element there is open.
@@ -96,14 +129,52 @@ impl Run {
         self.marks.push(Marks { met: self.met_nodes.len(), noted: self.noted.len() });
     }
 
+    /// A run that keeps so many bytes at most from one document to the next, beyond what the table asks for.
+    pub(super) fn with_budget(budget: usize) -> Self {
+        Self { budget, ..Self::default() }
+    }
+
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
-        self.open.memory_bytes()
-            + self.met.memory_bytes()
-            + self.held.memory_bytes()
-            + self.asked.memory_bytes()
-            + (self.tried.capacity() + self.found_in.capacity()) * size_of::<u64>()
+        let sets = [&self.met, &self.held, &self.asked, &self.complete];
+        sets.iter().map(|sets| sets.memory_bytes()).sum::<usize>()
+            + (self.tried.capacity() + self.verdicts.capacity()) * size_of::<u64>()
             + self.states.memory_bytes()
+            + self.grown_bytes()
+    }
+
+    /// Of these, what grew with a document: lists by level.
+    fn grown_bytes(&self) -> usize {
+        fn lists<T>(lists: &[Vec<T>]) -> usize {
+            lists.iter().map(|list| list.capacity() * size_of::<T>() + size_of::<Vec<T>>()).sum()
+        }
+        self.open.memory_bytes()
+            + self.text.capacity()
+            + 4 * (self.nodes.capacity() + self.met_nodes.capacity() + self.noted.capacity())
+            + 8 * (self.agenda.capacity() + self.batch.capacity())
+            + lists(&self.answers)
+            + lists(&self.waiting)
+            + lists(&self.tested)
+            + lists(&self.completed)
+    }
+
+    /// Gives back what a document made large; nothing may be noted.
+    fn shrink(&mut self) {
+        self.open.shrink();
+        let sets = [&self.met, &self.held, &self.asked, &self.complete];
+        let grown = sets.iter().map(|sets| sets.grown_bytes()).sum::<usize>() + self.states.grown_bytes();
+        if grown + self.grown_bytes() <= self.budget.max(LEAST) {
+            return;
+        }
+        (self.answers, self.waiting) = (Vec::new(), Vec::new());
+        (self.tested, self.completed) = (Vec::new(), Vec::new());
+        (self.met_nodes, self.noted) = (Vec::new(), Vec::new());
+        (self.agenda, self.batch) = (Vec::new(), Vec::new());
+        self.text = String::new();
+        for sets in [&mut self.met, &mut self.held, &mut self.asked, &mut self.complete] {
+            sets.shrink();
+        }
+        self.states.shrink();
     }
 }
 
@@ -122,18 +193,21 @@ impl XTrie {
         }
         run.states.end(0);
         run.forget_answers(0);
-        run.open.shrink();
+        run.forget_complete(0);
+        run.shrink();
         run.open.begin();
         run.nodes.clear();
         run.nodes.push(ROOT);
         run.text.clear();
         run.met.resize(self.trie.nodes.len());
-        run.states.resize(self.table.row_bound());
+        run.states.resize(self.table.state_bound());
+        run.complete.resize(self.table.subtrees.bound());
         let lineages = self.table.lineages.bound();
         run.held.resize(lineages);
         run.asked.resize(lineages);
         run.tried.resize(lineages, 0);
-        run.found_in.resize(lineages, 0);
+        run.spent.clear(lineages);
+        run.verdicts.resize(self.table.start_bound(), 0);
         run.found.clear(self.table.pattern_bound());
     }
 
@@ -189,22 +263,41 @@ impl XTrie {
         run.met.insert(node, level);
         run.met_nodes.push(node);
         let eager = self.options.variant == Variant::Eager;
+        let lacks = !run.open.has();
         for link in &substring.lineages {
+            if link.needs & lacks != 0 {
+                continue;
+            }
             if link.late {
                 run.late.push(link.lineage);
                 continue;
             }
             // Most lineages are passed over here.
-            let known = eager && link.parent != NONE;
+            if link.kind == Kind::Paths && run.spent.contains(PathId(link.lineage)) {
+                continue;
+            }
+            let known = link.first || eager && link.parent != NONE;
             let may = if link.probe == NONE {
                 link.reach.fits(level)
             } else if known {
                 run.held.has_above(link.parent, level, link.reach)
             } else {
-                (eager || !link.inner) && run.met.has_above(link.probe, level, link.reach)
+                (eager || !matches!(link.kind, Kind::Inner | Kind::Tested))
+                    && run.met.has_above(link.probe, level, link.reach)
             };
-            if may {
-                self.probe(run, link.lineage, level, known);
+            if !may {
+                continue;
+            }
+            // What has nothing to do is not looked at.
+            match link.kind {
+                Kind::Inner if known && eager => self.note(run, link.lineage, level),
+                Kind::Tested if known && eager => {
+                    if self.starts_pass(run, link.tests, level) {
+                        self.note(run, link.lineage, level);
+                    }
+                }
+                Kind::Leaves if run.was_tried(link, level) => {}
+                _ => self.probe(run, link.lineage, level, known),
             }
         }
     }
@@ -224,9 +317,10 @@ impl XTrie {
     pub(super) fn end_element(&self, run: &mut Run) {
         self.end_text(run);
         let level = run.level();
-        while let Some((path, ends)) = run.waiting_paths.get_mut(level as usize).and_then(Vec::pop) {
-            self.end_path(run, path, ends);
+        while let Some((target, ends)) = run.tested.get_mut(level as usize).and_then(Vec::pop) {
+            self.end_tested(run, target, ends, level);
         }
+        self.end_subtrees(run, level);
         // Branches before what they are branches of: a row that asks for none of them must know. Completing a row may
         // let another one at this level wait, whose turn it is then.
         if let Some(rows) = run.waiting.get_mut(level as usize) {
@@ -258,6 +352,9 @@ impl XTrie {
         while let Some(row) = run.waiting.get_mut(level as usize).and_then(Vec::pop) {
             self.end_text_row(run, row, level, &text);
         }
+        while let Some((target, ends)) = run.tested.get_mut(level as usize).and_then(Vec::pop) {
+            self.end_tested_text(run, target, ends, level, &text);
+        }
         run.text = text;
         run.text.clear();
         self.forget_level(run);
@@ -282,9 +379,10 @@ impl XTrie {
         if let Some(list) = run.waiting.get_mut(level as usize) {
             list.clear();
         }
-        if let Some(list) = run.waiting_paths.get_mut(level as usize) {
+        if let Some(list) = run.tested.get_mut(level as usize) {
             list.clear();
         }
+        run.forget_complete(level);
         run.states.end(level);
         run.forget_answers(level);
     }

@@ -175,8 +175,18 @@ impl States {
 
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
+        self.first.capacity() * size_of::<State>() + self.grown_bytes()
+    }
+
+    /// Of these, what grew with a document.
+    pub(super) fn grown_bytes(&self) -> usize {
         let rows: usize = self.rows.iter().map(|rows| rows.capacity() * 4 + size_of::<Vec<u32>>()).sum();
-        self.first.capacity() * size_of::<State>() + self.more.capacity() * (size_of::<State>() + 9) + rows
+        self.more.capacity() * (size_of::<State>() + 9) + rows
+    }
+
+    /// Gives that back; there must be no state.
+    pub(super) fn shrink(&mut self) {
+        (self.more, self.rows) = (FxHashMap::default(), Vec::new());
     }
 }
 

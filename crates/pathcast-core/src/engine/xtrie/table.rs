@@ -7,10 +7,13 @@
 
 use rustc_hash::FxHashMap;
 
-use super::decompose::{Piece, StartTest, Substring};
-use super::lineage::{Lineages, List, Tested};
-use super::local::reads_value;
+use super::decompose::{Piece, StartTest, Substring, is_shared};
+use super::gist::Gist;
+use super::interned::Interned;
+use super::lineage::{Lineages, List, Target, Tested, Way};
+use super::local::{needs, reads_value};
 use super::pattern::Mode;
+use super::subtree::{Parts, Subtrees};
 use super::trie::Trie;
 use crate::engine::PathId;
 use crate::pattern::Condition;
@@ -34,6 +37,8 @@ pub(super) struct Row {
     pub(super) ends: u32,
     pub(super) starts: u32,
     pub(super) pattern: PathId,
+    /// The subtree that it is the top of, which does its work, or `NONE`.
+    pub(super) subtree: u32,
 }
 
 /// A single path.
@@ -54,39 +59,6 @@ enum Extent {
     Rows { from: u32, len: u32 },
 }
 
-/// Numbered values of which some may be free.
-#[derive(Clone, Debug)]
-struct Slab<T> {
-    items: Vec<T>,
-    free: Vec<u32>,
-}
-
-impl<T> Default for Slab<T> {
-    fn default() -> Self {
-        Self { items: Vec::new(), free: Vec::new() }
-    }
-}
-
-impl<T: Default> Slab<T> {
-    fn put(&mut self, item: T) -> u32 {
-        match self.free.pop() {
-            Some(at) => {
-                self.items[at as usize] = item;
-                at
-            }
-            None => {
-                self.items.push(item);
-                (self.items.len() - 1) as u32
-            }
-        }
-    }
-
-    fn remove(&mut self, at: u32) {
-        self.items[at as usize] = T::default();
-        self.free.push(at);
-    }
-}
-
 /// The substring-table.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
@@ -96,10 +68,15 @@ pub(super) struct Table {
     /// By pattern: single paths.
     paths: FxHashMap<u32, PathRow>,
     pub(super) lineages: Lineages,
-    starts: Slab<Box<[StartTest]>>,
-    ends: Slab<Box<[Condition]>>,
+    pub(super) subtrees: Subtrees,
+    starts: Interned<Box<[StartTest]>>,
+    ends: Interned<Box<[Condition]>>,
+    /// By number of tests at the start tag.
+    gists: Vec<Gist>,
     /// By pattern.
     extents: Vec<Option<Extent>>,
+    /// Rows with a state of their own.
+    stateful: usize,
 }
 
 impl Table {
@@ -115,17 +92,33 @@ impl Table {
 
     #[inline]
     pub(super) fn starts(&self, tests: u32) -> &[StartTest] {
-        self.starts.items.get(tests as usize).map_or(&[], |tests| tests)
+        self.starts.get(tests).map_or(&[], |tests| tests)
+    }
+
+    #[inline]
+    pub(super) fn gist(&self, tests: u32) -> &Gist {
+        self.gists.get(tests as usize).unwrap_or(&Gist::Other)
     }
 
     #[inline]
     pub(super) fn ends(&self, tests: u32) -> &[Condition] {
-        self.ends.items.get(tests as usize).map_or(&[], |tests| tests)
+        self.ends.get(tests).map_or(&[], |tests| tests)
     }
 
     /// One more than the largest number of a row.
+    #[cfg(test)]
     pub(super) fn row_bound(&self) -> usize {
         self.rows.len()
+    }
+
+    /// The same, or nothing if no row has a state of its own.
+    pub(super) fn state_bound(&self) -> usize {
+        if self.stateful > 0 { self.rows.len() } else { 0 }
+    }
+
+    /// One more than the largest number of tests at the start tag.
+    pub(super) fn start_bound(&self) -> usize {
+        self.starts.bound()
     }
 
     /// One more than the largest number of a pattern.
@@ -144,6 +137,8 @@ impl Table {
     /// Adds a tree pattern.
     pub(super) fn insert(&mut self, pieces: Vec<Piece>, pattern: PathId, trie: &mut Trie) {
         let len = pieces.len() as u32;
+        let shared = is_shared(&pieces);
+        self.stateful += if shared { 0 } else { pieces.len() };
         let from = self.free.get_mut(&len).and_then(Vec::pop).unwrap_or(self.rows.len() as u32);
         for (at, piece) in (from..).zip(pieces) {
             let parent = piece.parent.map_or(NONE, |parent| from + parent as u32);
@@ -152,6 +147,7 @@ impl Table {
                 _ => (NONE, false),
             };
             let list = match (piece.children, piece.mode) {
+                _ if shared => List::Inner,
                 (_, Mode::Not) => List::Others, // what is not there is noticed at the end tag alone
                 (0, _) if piece.starts.is_empty() && piece.ends.is_empty() && !counts => List::Plain,
                 (0, _) => List::Others,
@@ -160,14 +156,66 @@ impl Table {
             let (rank, children, mode) = (piece.rank, piece.children, piece.mode);
             let (lineage, starts, ends) = self.way(piece, above, children == 0, trie);
             let place = self.lineages.enlist(lineage, list, at, trie);
-            let row = Row { parent, rank, children, mode, lineage, list, place, ends, starts, pattern };
+            let subtree = NONE;
+            let row =
+                Row { parent, rank, children, mode, lineage, list, place, ends, starts, pattern, subtree };
             if at as usize == self.rows.len() {
                 self.rows.push(row);
             } else {
                 self.rows[at as usize] = row;
             }
         }
+        if shared {
+            self.share(from, len, trie);
+        }
         self.note(pattern, Extent::Rows { from, len });
+    }
+
+    /// Gives the rows of a pattern their subtrees, from the leaves up: branches come after what they are branches of.
+    fn share(&mut self, from: u32, len: u32, trie: &mut Trie) {
+        let mut children = vec![Vec::new(); len as usize];
+        for at in (from..from + len).rev() {
+            let Row { lineage, starts, ends, parent, pattern, .. } = *self.row(at);
+            let below = std::mem::take(&mut children[(at - from) as usize]);
+            let needs = needs(self.starts(starts));
+            let parts = Parts { lineage, starts, ends, children: below };
+            let subtree = self.subtrees.insert(parts, needs, &mut self.lineages, trie);
+            self.rows[at as usize].subtree = subtree;
+            if parent == NONE {
+                self.rows[at as usize].place = self.subtrees.name(subtree, pattern.0);
+            } else {
+                children[(parent - from) as usize].push(subtree);
+            }
+        }
+    }
+
+    /// Takes the rows of a pattern off their subtrees.
+    fn unshare(&mut self, from: u32, len: u32, trie: &mut Trie) {
+        for at in from..from + len {
+            let Row { subtree, parent, place, .. } = *self.row(at);
+            if parent == NONE
+                && let Some(moved) = self.subtrees.unname(subtree, place)
+                && let Some(Some(Extent::Rows { from, .. })) = self.extents.get(moved as usize)
+            {
+                self.rows[*from as usize].place = place;
+            }
+            let place = self.subtrees.place(subtree);
+            if let Some(moved) = self.subtrees.release(subtree, &mut self.lineages, trie) {
+                self.moved(moved, place);
+            }
+        }
+    }
+
+    /// What is tested for a lineage has a new place there.
+    fn moved(&mut self, target: Target, place: u32) {
+        match target {
+            Target::Subtree(subtree) => self.subtrees.move_leaf(subtree, place),
+            Target::Path(path) => {
+                if let Some(path) = self.paths.get_mut(&path) {
+                    path.place = place;
+                }
+            }
+        }
     }
 
     /// Adds a single path.
@@ -184,7 +232,9 @@ impl Table {
         let place = if starts == NONE && ends == NONE {
             self.lineages.enlist(lineage, List::Paths, path.0, trie)
         } else {
-            self.lineages.enlist_tested(lineage, Tested { path: path.0, starts, ends }, trie)
+            let needs = needs(self.starts(starts));
+            let tested = Tested { target: Target::Path(path.0), starts, ends, needs };
+            self.lineages.enlist_tested(lineage, tested, trie)
         };
         self.paths.insert(path.0, PathRow { lineage, place, starts, ends });
         self.note(path, Extent::Path);
@@ -199,14 +249,30 @@ impl Table {
             Substring::Empty => NONE,
         };
         let reads = piece.ends.iter().any(reads_value);
-        let starts = if piece.starts.is_empty() { NONE } else { self.starts.put(piece.starts.into()) };
+        let starts = self.put_starts(piece.starts);
         let ends = if piece.ends.is_empty() { NONE } else { self.ends.put(piece.ends.into()) };
         let (shared, own) = if leaf { (NONE, starts) } else { (starts, NONE) };
-        let lineage = self.lineages.insert(above, piece.gap, node, shared, trie);
+        let way = Way { parent: above, gap: piece.gap, node, tests: shared };
+        let needs = needs(self.starts(shared));
+        let (lineage, fresh) = self.lineages.insert(way, needs, trie);
+        if shared != NONE && !fresh {
+            self.starts.release(shared); // the lineage holds it
+        }
         if let Some(node) = self.lineages.element(lineage) {
             trie.nodes[node as usize].readers += u32::from(reads);
         }
         (lineage, own, ends)
+    }
+
+    fn put_starts(&mut self, tests: Vec<StartTest>) -> u32 {
+        if tests.is_empty() {
+            return NONE;
+        }
+        let gist = Gist::of(&tests);
+        let at = self.starts.put(tests.into());
+        self.gists.resize(self.starts.bound(), Gist::Other);
+        self.gists[at as usize] = gist;
+        at
     }
 
     fn note(&mut self, pattern: PathId, extent: Extent) {
@@ -224,16 +290,21 @@ impl Table {
                 let Some(path) = self.paths.remove(&pattern.0) else { return };
                 let PathRow { lineage, place, starts, ends } = path;
                 let moved = if starts == NONE && ends == NONE {
-                    self.lineages.strike(lineage, List::Paths, place, trie)
+                    self.lineages.strike(lineage, List::Paths, place, trie).map(Target::Path)
                 } else {
                     self.lineages.strike_tested(lineage, place, trie)
                 };
-                if let Some(moved) = moved.and_then(|moved| self.paths.get_mut(&moved)) {
-                    moved.place = place;
+                if let Some(moved) = moved {
+                    self.moved(moved, place);
                 }
                 self.forget(lineage, starts, ends, trie);
             }
             Some(Extent::Rows { from, len }) => {
+                if self.row(from).subtree == NONE {
+                    self.stateful -= len as usize;
+                } else {
+                    self.unshare(from, len, trie);
+                }
                 for at in from..from + len {
                     let Row { lineage, list, place, starts, ends, .. } = *self.row(at);
                     if let Some(moved) = self.lineages.strike(lineage, list, place, trie) {
@@ -253,24 +324,24 @@ impl Table {
             trie.nodes[node as usize].readers -= u32::from(reads);
         }
         if ends != NONE {
-            self.ends.remove(ends);
+            self.ends.release(ends);
         }
         if starts != NONE {
-            self.starts.remove(starts);
+            self.starts.release(starts);
         }
         self.release(lineage, trie);
     }
 
     fn release(&mut self, lineage: u32, trie: &mut Trie) {
         for tests in self.lineages.release(lineage, trie) {
-            self.starts.remove(tests);
+            self.starts.release(tests);
         }
     }
 
     /// Heap bytes held, but for those of long literals.
     pub(super) fn memory_bytes(&self) -> usize {
-        let starts: usize = self.starts.items.iter().map(|tests| size_of_val::<[StartTest]>(tests)).sum();
-        let ends: usize = self.ends.items.iter().map(|tests| size_of_val::<[Condition]>(tests)).sum();
+        let starts: usize = self.starts.iter().map(|tests| size_of_val::<[StartTest]>(tests)).sum();
+        let ends: usize = self.ends.iter().map(|tests| size_of_val::<[Condition]>(tests)).sum();
         let free: usize = self.free.values().map(|list| list.capacity() * 4 + 40).sum();
         starts
             + ends
@@ -278,7 +349,10 @@ impl Table {
             + self.rows.capacity() * size_of::<Row>()
             + self.paths.capacity() * (size_of::<(u32, PathRow)>() + 1)
             + self.lineages.memory_bytes()
-            + (self.starts.items.capacity() + self.ends.items.capacity()) * size_of::<Box<[Condition]>>()
+            + self.subtrees.memory_bytes()
+            + self.starts.memory_bytes()
+            + self.gists.capacity() * size_of::<Gist>()
+            + self.ends.memory_bytes()
             + self.extents.capacity() * size_of::<Option<Extent>>()
     }
 }

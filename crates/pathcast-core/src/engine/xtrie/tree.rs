@@ -31,14 +31,27 @@ impl Row {
 
 impl XTrie {
     /// A leaf, or a row that waits for the end tag, holds at the innermost node.
-    pub(super) fn probe_row(&self, run: &mut Run, at: u32, level: u32) {
+    ///
+    /// `again` is the nearest level a parent may be at, if the lineage was tried below the same element there. For a leaf in
+    /// order that is the one level left to try: all that was found since lies under the same child of each element further
+    /// up, where two branches cannot both lie.
+    pub(super) fn probe_row(&self, run: &mut Run, at: u32, level: u32, again: Option<u32>) {
         let row = self.table.row(at);
         if run.found.contains(row.pattern) || row.starts != NONE && !self.starts_pass(run, row.starts, level)
         {
             return;
         }
         if row.ends == NONE && row.mode != Mode::Not {
-            self.complete(run, at, level);
+            let again = again.filter(|_| row.starts == NONE && row.children == 0 && row.parent != NONE);
+            let wanted = |from: u32| {
+                let parent = self.table.row(row.parent);
+                parent.mode != Mode::Ordered
+                    || run.states.wants(row.parent, from, parent.branches(), row.rank, run.open.branch(from))
+            };
+            match again {
+                Some(from) if !wanted(from) => {}
+                _ => self.complete(run, at, level),
+            }
         } else if row.parent == NONE || self.is_wanted(run, row, level) {
             run.wait(level, at);
         }
@@ -156,6 +169,9 @@ impl XTrie {
     pub(super) fn trace_held(&self, run: &mut Run, lineage: u32, level: u32) {
         for at in 0..self.table.row_bound() as u32 {
             let row = self.table.row(at);
+            if row.subtree != NONE {
+                continue;
+            }
             let wanted = row.parent == NONE || self.is_wanted(run, row, level);
             if row.lineage == lineage && row.children > 0 && wanted {
                 run.trace.push((at, level, 1));

@@ -166,5 +166,6 @@ impl XTrie {
         (0..).zip(&self.trie.nodes).all(|(node, each)| {
             each.lineages.iter().all(|link| self.table.lineages.get(link.lineage).node == node)
         }) && listed + dummies >= self.table.lineages.len()
+            && self.table.subtrees.is_sound()
     }
 }

@@ -1,0 +1,182 @@
+"""What the paper on XTrie says of its figures, held against measured curves: so here, or not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+Curves = Mapping[str, Sequence[tuple[float, float]]]
+"""By name: points, with what varies and what was measured."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper, and how the curves tell whether it is so, with the figures for it."""
+
+    says: str
+    told: Callable[[Curves], tuple[bool, str]]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim beside what was measured."""
+
+    says: str
+    reproduces: bool
+    measured: str
+
+    def __str__(self) -> str:
+        word = "Reproduces" if self.reproduces else "Does not reproduce"
+        return f"{word}: {self.says} ({self.measured})."
+
+
+def verdicts(figure: str, curves: Curves) -> list[Verdict]:
+    """The paper's claims on a figure, each told from its curves.
+
+    >>> curves = {"xtrie": [(10, 2.0), (20, 4.2)], "xtrie-lazy": [(10, 1.0), (20, 1.9)],
+    ...           "xfilter": [(10, 9.0), (20, 30.0)], "xfilter-lb": [(10, 9.0), (20, 17.0)]}
+    >>> print(*verdicts("11", curves), sep="\\n")
+    Reproduces: linear in the number of expressions (×2: xtrie ×2.1, xtrie-lazy ×1.9).
+    Reproduces: lazy is 2 to 3 times faster than eager (2.2 times).
+    Reproduces: XFilter is an order slower (7.1 times, with list balancing 4.0).
+    """
+    found = []
+    for claim in CLAIMS[figure]:
+        reproduces, measured = claim.told(curves)
+        found.append(Verdict(claim.says, reproduces, measured))
+    return found
+
+
+def _rise(curves: Curves, name: str) -> float:
+    """How the last point stands to the first."""
+    return curves[name][-1][1] / curves[name][0][1]
+
+
+def _beside(curves: Curves, name: str, other: str) -> float:
+    """How two curves stand at the last point."""
+    return curves[name][-1][1] / curves[other][-1][1]
+
+
+def _off_line(points: Sequence[tuple[float, float]]) -> float:
+    """How far the points are off the straight line that fits them best, as a share of the last.
+
+    >>> _off_line([(1, 3.0), (2, 5.0), (4, 9.0)])
+    0.0
+    """
+    count = len(points)
+    mean_at, mean = sum(at for at, _ in points) / count, sum(value for _, value in points) / count
+    spread = sum((at - mean_at) ** 2 for at, _ in points)
+    slope = sum((at - mean_at) * (value - mean) for at, value in points) / spread
+    return max(abs(value - mean - slope * (at - mean_at)) for at, value in points) / points[-1][1]
+
+
+def _linear(*names: str) -> Callable[[Curves], tuple[bool, str]]:
+    """On a straight line, give or take a tenth of the last value; it need not start at nothing."""
+
+    def told(curves: Curves) -> tuple[bool, str]:
+        ends = [at for at, _ in curves[names[0]]]
+        rises = {name: _rise(curves, name) for name in names}
+        text = ", ".join(f"{name} ×{rise:.1f}" for name, rise in rises.items())
+        so = all(_off_line(curves[name]) <= 0.1 for name in names)
+        return so, f"×{ends[-1] / ends[0]:.3g}: {text}"
+
+    return told
+
+
+def _rises(bounds: Mapping[str, tuple[float, float]]) -> Callable[[Curves], tuple[bool, str]]:
+    """From the first point to the last by a factor within bounds."""
+
+    def told(curves: Curves) -> tuple[bool, str]:
+        rises = {name: _rise(curves, name) for name in bounds}
+        so = all(low <= rises[name] <= high for name, (low, high) in bounds.items())
+        return so, ", ".join(f"{name} ×{rise:.2f}" for name, rise in rises.items())
+
+    return told
+
+
+def _more(name: str, than: str) -> Callable[[Curves], tuple[bool, str]]:
+    """One rises more than another."""
+
+    def told(curves: Curves) -> tuple[bool, str]:
+        one, other = _rise(curves, name), _rise(curves, than)
+        return one > other, f"{name} ×{one:.2f}, {than} ×{other:.2f}"
+
+    return told
+
+
+def _times(
+    name: str, other: str, least: float, most: float = float("inf")
+) -> Callable[[Curves], tuple[bool, str]]:
+    """One stands to another at the last point by a factor within bounds."""
+
+    def told(curves: Curves) -> tuple[bool, str]:
+        factor = _beside(curves, name, other)
+        return least <= factor <= most, f"{name} takes {factor:.2f} times as much as {other}"
+
+    return told
+
+
+def _faster(curves: Curves) -> tuple[bool, str]:
+    factor = _beside(curves, "xtrie", "xtrie-lazy")
+    return factor >= 1.5, f"{factor:.1f} times"
+
+
+def _order(curves: Curves) -> tuple[bool, str]:
+    plain, balanced = (_beside(curves, name, "xtrie") for name in ("xfilter", "xfilter-lb"))
+    return plain >= 5, f"{plain:.1f} times, with list balancing {balanced:.1f}"
+
+
+def _gains(curves: Curves) -> tuple[bool, str]:
+    eager, lazy = (_beside(curves, f"{name} maximal", f"{name} simple") for name in ("xtrie", "xtrie-lazy"))
+    return eager > lazy, f"eager {eager:.1f} times, lazy {lazy:.1f}"
+
+
+SLOWER, HARDLY = (1.1, float("inf")), (0.0, 1.2)
+BOTH = ("xtrie", "xtrie-lazy")
+ALL = ("xfilter", "xfilter-lb", *BOTH)
+CLAIMS: Mapping[str, Sequence[Claim]] = {
+    "11": (
+        Claim("linear in the number of expressions", _linear(*BOTH)),
+        Claim("lazy is 2 to 3 times faster than eager", _faster),
+        Claim("XFilter is an order slower", _order),
+    ),
+    "12": (
+        Claim("linear in the number of expressions", _linear("xtrie", "xtrie ordered")),
+        Claim("lazy is no better than eager, in order", _times("xtrie-lazy ordered", "xtrie ordered", 0.9)),
+        Claim("lazy is no better than eager, in any order", _times("xtrie-lazy", "xtrie", 0.9)),
+        Claim("any order takes longer than in order", _times("xtrie", "xtrie ordered", 1.05)),
+        Claim("XFilter degrades badly", _times("xfilter", "xtrie", 3)),
+    ),
+    "13": (Claim("linear in the number of tags", _linear(*ALL)),),
+    "14": (Claim("linear in the number of tags", _linear("xfilter", *BOTH, "xtrie ordered")),),
+    "15a": (
+        Claim("long substrings win, eager", _times("xtrie maximal", "xtrie simple", 1.1)),
+        Claim("long substrings win, lazy", _times("xtrie-lazy maximal", "xtrie-lazy simple", 1.1)),
+        Claim("they win more for eager than for lazy", _gains),
+    ),
+    "15b": (
+        Claim("the form for single paths wins, eager", _times("xtrie trees", "xtrie single paths", 1.1)),
+        Claim("it wins, lazy", _times("xtrie-lazy trees", "xtrie-lazy single paths", 1.1)),
+    ),
+    "16a": (
+        Claim("XTrie slows down with more wildcards", _rises(dict.fromkeys(BOTH, SLOWER))),
+        Claim("eager more than lazy", _more(*BOTH)),
+        Claim("XFilter hardly changes", _rises(dict.fromkeys(("xfilter", "xfilter-lb"), HARDLY))),
+    ),
+    "16b": (
+        Claim("all slow down with more //", _rises(dict.fromkeys(ALL, SLOWER))),
+        Claim("XTrie a little more than XFilter", _more("xtrie", "xfilter")),
+        Claim("eager more than lazy", _more(*BOTH)),
+    ),
+    "17a": (
+        Claim("all slow down with depth", _rises(dict.fromkeys(ALL, SLOWER))),
+        Claim("XFilter most", _more("xfilter", "xtrie")),
+    ),
+    "17b": (
+        Claim("XFilter slows down sharply with skew", _rises({"xfilter": (2.0, float("inf"))})),
+        Claim("XTrie hardly", _rises({"xtrie": HARDLY})),
+        Claim("lazy even gains", _rises({"xtrie-lazy": (0.0, 1.0)})),
+    ),
+    "18a": (Claim("XTrie needs less memory than XFilter", _times("xtrie", "xfilter", 0, 1)),),
+    "18b": (Claim("XTrie needs less memory than XFilter", _times("xtrie", "xfilter", 0, 1)),),
+}
