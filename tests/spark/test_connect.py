@@ -25,7 +25,6 @@ CORE = (
     "test_stream.py::test_a_stream_gives_what_the_index_gives",
     "test_stream.py::test_a_new_version_takes_effect_with_the_next_batch",
     "test_relational.py::test_data_frames_in_and_out",
-    "test_relational.py::test_sweeping_leaves_what_a_fresh_database_has",
     "test_relational.py::test_two_contents_of_one_number_are_told_and_nothing_is_written",
     "test_deliver.py::test_one_copy_for_each_subscriber",
 )

@@ -186,7 +186,8 @@ def drawn(name: str, rows: Rows) -> str:
 
 
 def _lines(axes: Axes, curves: Lines, across: str, up: str) -> None:
-    for name, points in curves.items():
+    order = list(COLOURS)
+    for name, points in sorted(curves.items(), key=lambda curve: order.index(curve[0].partition(", ")[0])):
         kind, _, uncut = name.partition(", ")
         style = "--" if uncut else "-"
         axes.plot(*zip(*points, strict=True), style, marker="o", ms=4, color=COLOURS[kind], label=name)
