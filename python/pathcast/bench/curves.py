@@ -21,7 +21,7 @@ COLOURS = {
     "auto": "#1f7a4d",
 }
 MARKERS = {"xfilter": "s", "xfilter-lb": "D", "xtrie-lazy": "^", "auto": "v"}
-SPREAD = 50  # above that, the axis is logarithmic
+SPREAD = 100  # above that, the axis is logarithmic
 DASHED = ("ordered", "maximal", "trees")
 STYLE = """
 body { margin: 0; background: #f5f6f7; color: #1f2933; font: 16px/1.5 system-ui, sans-serif; }

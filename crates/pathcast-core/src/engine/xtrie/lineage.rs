@@ -37,7 +37,7 @@ pub(super) struct Lineage {
     /// Leaves that need not be tried again below the same elements.
     pub(super) plain: Vec<u32>,
     /// Other rows that are tried.
-    pub(super) others: Vec<u32>,
+    pub(super) others: Vec<Other>,
     /// Single paths that are found when it holds, and what is tested then.
     pub(super) paths: Vec<u32>,
     pub(super) tested: Vec<Tested>,
@@ -59,6 +59,14 @@ pub(super) enum Target {
     Path(u32),
     /// A subtree that is a leaf.
     Subtree(u32),
+}
+
+/// A row that is tried whenever its lineage holds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Other {
+    pub(super) row: u32,
+    /// If other branches must be found before it: the parent row, which has no state until then. Else `NONE`.
+    pub(super) after: u32,
 }
 
 /// A single path or a leaf whose last substring has tests.
@@ -123,9 +131,8 @@ impl Lineage {
 
     fn list(&mut self, list: List) -> Option<&mut Vec<u32>> {
         match list {
-            List::Inner => None,
+            List::Inner | List::Others => None,
             List::Plain => Some(&mut self.plain),
-            List::Others => Some(&mut self.others),
             List::Paths => Some(&mut self.paths),
         }
     }
@@ -276,6 +283,14 @@ impl Lineages {
         gone
     }
 
+    /// Lists a row that is tried whenever a lineage holds; its place.
+    pub(super) fn enlist_other(&mut self, lineage: u32, other: Other, trie: &mut Trie) -> u32 {
+        let each = &mut self.lineages[lineage as usize];
+        each.others.push(other);
+        each.refresh(trie);
+        each.others.len() as u32 - 1
+    }
+
     /// Lists a row that is tried when a lineage holds; its place.
     pub(super) fn enlist(&mut self, lineage: u32, list: List, row: u32, trie: &mut Trie) -> u32 {
         let each = &mut self.lineages[lineage as usize];
@@ -345,6 +360,15 @@ impl Lineages {
     /// Takes a row off its list; the row that takes its place, if any.
     pub(super) fn strike(&mut self, lineage: u32, list: List, place: u32, trie: &mut Trie) -> Option<u32> {
         let each = &mut self.lineages[lineage as usize];
+        if list == List::Others {
+            each.others.swap_remove(place as usize);
+            if each.others.capacity() > 4 * each.others.len() + 16 {
+                each.others.shrink_to(2 * each.others.len());
+            }
+            let moved = each.others.get(place as usize).map(|other| other.row);
+            each.refresh(trie);
+            return moved;
+        }
         let rows = each.list(list)?;
         rows.swap_remove(place as usize);
         if rows.capacity() > 4 * rows.len() + 16 {
@@ -358,7 +382,8 @@ impl Lineages {
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
         let lists = |each: &Lineage| {
-            (each.plain.capacity() + each.others.capacity() + each.paths.capacity()) * size_of::<u32>()
+            (each.plain.capacity() + each.paths.capacity()) * size_of::<u32>()
+                + each.others.capacity() * size_of::<Other>()
                 + each.tested.capacity() * size_of::<Tested>()
         };
         self.lineages.iter().map(lists).sum::<usize>()

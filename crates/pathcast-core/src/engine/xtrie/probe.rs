@@ -12,7 +12,7 @@
 use std::cell::Cell;
 
 use super::levels::Levels;
-use super::lineage::{Lineage, Target, Tested};
+use super::lineage::{Lineage, Other, Target, Tested};
 use super::local::{accepts, passes};
 use super::open::Value;
 use super::run::Run;
@@ -64,7 +64,11 @@ impl XTrie {
             self.complete_all(run, &lineage.plain, level);
         }
         let again = again.then_some(anchor);
-        lineage.others.iter().for_each(|&row| self.probe_row(run, row, level, again));
+        for &Other { row, after } in &lineage.others {
+            if after == NONE || run.states.may_have(after) {
+                self.probe_row(run, row, level, again);
+            }
+        }
     }
 
     /// A lineage holds at a level.

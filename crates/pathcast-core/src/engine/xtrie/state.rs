@@ -31,6 +31,10 @@ pub(super) struct States {
     more: FxHashMap<u64, State>,
     /// By level: the rows with a state there.
     rows: Vec<Vec<u32>>,
+    /// A bit for each row that may have a state: bits stay near where states do not.
+    some: Vec<u64>,
+    /// Whether bits may have been left that are not so.
+    stale: bool,
 }
 
 /// No level.
@@ -105,6 +109,12 @@ impl States {
         self.get(row, level).is_some_and(|state| state.done)
     }
 
+    /// False if a row has no state.
+    #[inline]
+    pub(super) fn may_have(&self, row: u32) -> bool {
+        self.some[row as usize / 64] >> (row % 64) & 1 != 0
+    }
+
     /// Brings the state of a row near; what it answers is of no use.
     #[inline]
     pub(super) fn fetch(&self, row: u32) -> u32 {
@@ -129,6 +139,7 @@ impl States {
         if first.level == level {
             return first;
         }
+        self.some[row as usize / 64] |= 1 << (row % 64);
         let key = key(row, level);
         if first.level == FREE && !self.more.contains_key(&key) {
             rows.push(row);
@@ -144,6 +155,10 @@ impl States {
     /// Makes room for rows below `bound`; there must be no state.
     pub(super) fn resize(&mut self, bound: usize) {
         self.first.resize(bound, State { level: FREE, left: 0, branch: 0, done: false });
+        self.some.resize(bound.div_ceil(64), 0);
+        if std::mem::take(&mut self.stale) {
+            self.some.fill(0);
+        }
     }
 
     /// The element at a level ends.
@@ -155,6 +170,11 @@ impl States {
                     first.level = FREE;
                 } else {
                     self.more.remove(&key(row, level));
+                }
+                if first.level == FREE && self.more.is_empty() {
+                    self.some[row as usize / 64] &= !(1 << (row % 64));
+                } else {
+                    self.stale = true;
                 }
             }
         }
@@ -175,7 +195,7 @@ impl States {
 
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
-        self.first.capacity() * size_of::<State>() + self.grown_bytes()
+        self.first.capacity() * size_of::<State>() + self.some.capacity() * 8 + self.grown_bytes()
     }
 
     /// Of these, what grew with a document.

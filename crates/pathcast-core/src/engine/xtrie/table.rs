@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use super::decompose::{Piece, StartTest, Substring, is_shared};
 use super::gist::Gist;
 use super::interned::Interned;
-use super::lineage::{Lineages, List, Target, Tested, Way};
+use super::lineage::{Lineages, List, Other, Target, Tested, Way};
 use super::local::{needs, reads_value};
 use super::pattern::Mode;
 use super::subtree::{Parts, Subtrees};
@@ -146,16 +146,23 @@ impl Table {
                 Some(row) if parent != NONE => (row.lineage, row.mode == Mode::Ordered),
                 _ => (NONE, false),
             };
+            let untested = piece.starts.is_empty() && piece.ends.is_empty();
             let list = match (piece.children, piece.mode) {
                 _ if shared => List::Inner,
                 (_, Mode::Not) => List::Others, // what is not there is noticed at the end tag alone
-                (0, _) if piece.starts.is_empty() && piece.ends.is_empty() && !counts => List::Plain,
+                // The first in order is wanted once: what is found later is no better.
+                (0, _) if untested && (!counts || piece.rank == 1) => List::Plain,
                 (0, _) => List::Others,
                 _ => List::Inner,
             };
             let (rank, children, mode) = (piece.rank, piece.children, piece.mode);
             let (lineage, starts, ends) = self.way(piece, above, children == 0, trie);
-            let place = self.lineages.enlist(lineage, list, at, trie);
+            let place = if list == List::Others {
+                let after = if counts && rank > 1 && children == 0 { parent } else { NONE };
+                self.lineages.enlist_other(lineage, Other { row: at, after }, trie)
+            } else {
+                self.lineages.enlist(lineage, list, at, trie)
+            };
             let subtree = NONE;
             let row =
                 Row { parent, rank, children, mode, lineage, list, place, ends, starts, pattern, subtree };
