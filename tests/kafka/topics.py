@@ -31,11 +31,12 @@ def settled(kafka: KafkaServer, topic: str) -> None:
     still be hidden in the next. What is written after the call is not waited for.
     """
     from confluent_kafka import IsolationLevel, TopicPartition
-    from confluent_kafka.admin import OffsetSpec
+    from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
     admin = kafka.admin()
     numbers = admin.list_topics(topic, timeout=WAIT).topics[topic].partitions
-    latest = {TopicPartition(topic, number): OffsetSpec.latest() for number in numbers}
+    end = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+    latest = {TopicPartition(topic, number): end for number in numbers}
 
     def ends(isolation: IsolationLevel) -> list[int]:
         found = admin.list_offsets(latest, isolation_level=isolation, request_timeout=WAIT)

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
 from random import Random
+from statistics import median
 
 from pathcast import _core
 from pathcast.bench.foundation import Row
@@ -141,9 +142,9 @@ def insertion(_: Workload) -> Iterator[Row]:
 
 
 def _rates(paths: tuple[str, ...], rounds: int = 5) -> list[float]:
-    """By tenth: expressions inserted a second, the best of several rounds."""
+    """By tenth: expressions inserted a second, the median of several rounds."""
     size = len(paths) // TENTHS
-    best = [0.0] * TENTHS
+    found: list[list[float]] = [[] for _ in range(TENTHS)]
     for _ in range(rounds):
         cover = _core.Cover(Limits())
         for handle, xpath in enumerate(paths):
@@ -152,8 +153,8 @@ def _rates(paths: tuple[str, ...], rounds: int = 5) -> list[float]:
             began = time.process_time()
             for handle in range(place * size, (place + 1) * size):
                 cover.insert(0, handle)
-            best[place] = max(best[place], size / (time.process_time() - began))
-    return best
+            found[place].append(size / (time.process_time() - began))
+    return [median(rates) for rates in found]
 
 
 def routing(_: Workload) -> Iterator[Row]:

@@ -3,12 +3,13 @@
 //! If one path covers another, every chain of the general path is a chain of the specific one: an exact gap of one
 //! level can only meet an exact gap of one level. So a general path is kept under *one* of its chains, the one under
 //! which fewest others are, and a specific path looks under all of its own. The other way round a specific path is
-//! kept under *all* its short chains, and a general path looks under the one that is rarest. What is found has
+//! kept under *all* its chains, and a general path looks under the one that is rarest. What is found has
 //! a chain in common and, by some bits, the right names; whoever asks compares the rest. So an insertion costs a look-up
 //! for each chain, however many paths there are, and what it finds.
 //!
 //! Lists are bounded. A general path for which no list has room, or that has no chain, is not kept here, and neither
-//! are specific paths under a chain that too many have: for those there is the [`super::trie::Trie`].
+//! are specific paths under a chain that too many have: for those there is the [`super::trie::Trie`]. Specific paths
+//! that leave stay in their lists until they are half of them. So whoever asks must know who is still there.
 
 use rustc_hash::FxHashMap;
 
@@ -21,6 +22,8 @@ const GENERALS: usize = 64;
 /// Names of the chains that are looked for: few paths have a long one in common, and most have a short one.
 const SHORT: usize = 3;
 const LONG: usize = 6;
+/// Places of specific paths that have left and may stay, however few others there are.
+const STALE: usize = 1_024;
 /// Specific paths under one chain.
 const SPECIFICS: usize = 4_096;
 
@@ -29,8 +32,21 @@ type Chain = u32;
 /// A path in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entry {
-    traits: Traits,
+    /// See [`Traits`], whose fields these are: so an entry has 16 bytes.
+    names: u64,
+    pairs: u32,
     handle: Handle,
+}
+
+impl Entry {
+    fn new(path: &LinearPath, handle: Handle) -> Self {
+        let Traits { names, pairs } = Traits::new(path);
+        Self { names, pairs, handle }
+    }
+
+    fn traits(&self) -> Traits {
+        Traits { names: self.names, pairs: self.pairs }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -69,16 +85,15 @@ impl List {
         }
     }
 
-    /// Whether the path was here, or may have been counted.
+    /// Whether the path was here.
     fn remove(&mut self, handle: Handle) -> bool {
         match self {
             Self::One(entry) if entry.handle == handle => *self = Self::Many(0),
-            Self::One(_) => return false,
             Self::Some(entries) => match entries.iter().position(|entry| entry.handle == handle) {
                 Some(at) => drop(entries.swap_remove(at)),
                 None => return false,
             },
-            Self::Many(number) => *number = number.saturating_sub(1),
+            Self::One(_) | Self::Many(_) => return false,
         }
         true
     }
@@ -119,6 +134,9 @@ impl Lists {
 pub(super) struct Chains {
     generals: Lists,
     specifics: Lists,
+    /// Places in lists of specific paths, and how many of them are of paths that have left.
+    kept: usize,
+    stale: usize,
 }
 
 impl Chains {
@@ -126,7 +144,7 @@ impl Chains {
     pub(super) fn insert_general(&mut self, path: &LinearPath, handle: Handle) -> bool {
         // Of several with equally many the last: a longer one is looked for less often.
         let mut best: Option<(usize, Chain)> = None;
-        for chain in general(path) {
+        for chain in keys(path) {
             let number = self.generals.len(chain);
             if best.is_none_or(|(least, _)| number <= least) {
                 best = Some((number, chain));
@@ -135,47 +153,70 @@ impl Chains {
         let Some((number, chain)) = best else { return false };
         let has_room = number < GENERALS;
         if has_room {
-            self.generals.push(chain, Entry { handle, traits: Traits::new(path) }, GENERALS);
+            self.generals.push(chain, Entry::new(path, handle), GENERALS);
         }
         has_room
     }
 
     /// Takes it out; whether it was here.
     pub(super) fn remove_general(&mut self, path: &LinearPath, handle: Handle) -> bool {
-        general(path).any(|chain| self.generals.remove(chain, handle))
+        keys(path).any(|chain| self.generals.remove(chain, handle))
     }
 
     /// Keeps a path that others may cover.
     pub(super) fn insert_specific(&mut self, path: &LinearPath, handle: Handle) {
-        let entry = Entry { handle, traits: Traits::new(path) };
-        specific(path).for_each(|chain| self.specifics.push(chain, entry, SPECIFICS));
-    }
-
-    /// Takes out what was kept with the same arguments.
-    pub(super) fn remove_specific(&mut self, path: &LinearPath, handle: Handle) {
-        for chain in specific(path) {
-            self.specifics.remove(chain, handle);
+        let entry = Entry::new(path, handle);
+        for chain in keys(path) {
+            self.specifics.push(chain, entry, SPECIFICS);
+            self.kept += 1;
         }
     }
 
-    /// The general paths that have a chain and all names in common with a path.
-    pub(super) fn covering(&self, path: &LinearPath) -> impl Iterator<Item = Handle> {
-        let known = Traits::new(path);
-        general(path)
-            .filter_map(|chain| self.generals.0.get(&chain)?.entries())
-            .flatten()
-            .filter(move |entry| entry.traits.may_cover(known))
-            .map(|entry| entry.handle)
+    /// Such a path has left. It stays in its lists, because to look for it there would cost more than anything else.
+    pub(super) fn forget_specific(&mut self, path: &LinearPath) {
+        self.stale += keys(path).count();
     }
 
-    /// The specific paths that have a chain and all names in common with a path; nothing when that is not known here.
-    pub(super) fn covered(&self, path: &LinearPath) -> Option<impl Iterator<Item = Handle>> {
+    /// Whether so many have left that all specific paths should be kept anew, after [`Chains::forget_specifics`].
+    pub(super) fn is_stale(&self) -> bool {
+        self.stale > STALE && self.stale > self.kept / 2
+    }
+
+    /// Forgets all specific paths.
+    pub(super) fn forget_specifics(&mut self) {
+        self.specifics = Lists::default();
+        (self.kept, self.stale) = (0, 0);
+    }
+
+    /// Gives the general paths that have a chain and all names in common with a path, until `visit` says that it is
+    /// enough; whether it did.
+    pub(super) fn covering(&self, path: &LinearPath, visit: &mut impl FnMut(Handle) -> bool) -> bool {
+        let known = Traits::new(path);
+        for chain in keys(path) {
+            let Some(entries) = self.generals.0.get(&chain).and_then(List::entries) else { continue };
+            for entry in entries {
+                if entry.traits().may_cover(known) && visit(entry.handle) {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Gives the specific paths that have a chain and all names in common with a path, and some that have left, until
+    /// `visit` says that it is enough. Whether they are known here.
+    pub(super) fn covered(&self, path: &LinearPath, visit: &mut impl FnMut(Handle) -> bool) -> bool {
         let wanted = Traits::new(path);
-        let lists = specific(path).map(|chain| self.specifics.0.get(&chain));
+        let lists = keys(path).map(|chain| self.specifics.0.get(&chain));
+        let Some(rarest) = lists.min_by_key(|list| list.map_or(0, List::len)) else { return false };
         // A chain that nobody has: nothing is covered.
-        let rarest = lists.min_by_key(|list| list.map_or(0, List::len))?;
-        let entries = rarest.map_or(Some(&[][..]), List::entries)?;
-        Some(entries.iter().filter(move |entry| wanted.may_cover(entry.traits)).map(|entry| entry.handle))
+        let Some(entries) = rarest.map_or(Some(&[][..]), List::entries) else { return false };
+        for entry in entries {
+            if wanted.may_cover(entry.traits()) && visit(entry.handle) {
+                break;
+            }
+        }
+        true
     }
 
     #[cfg(test)]
@@ -189,14 +230,9 @@ impl Chains {
     }
 }
 
-/// The chains under one of which a general path is.
-fn general(path: &LinearPath) -> impl Iterator<Item = Chain> {
+/// The chains under which a path is looked for.
+fn keys(path: &LinearPath) -> impl Iterator<Item = Chain> {
     chains(&path.steps, LONG).filter(|(length, _)| [SHORT, LONG].contains(length)).map(|(_, chain)| chain)
-}
-
-/// The chains under which a specific path is.
-fn specific(path: &LinearPath) -> impl Iterator<Item = Chain> {
-    chains(&path.steps, SHORT).filter(|(length, _)| *length == SHORT).map(|(_, chain)| chain)
 }
 
 /// A number for the names of some steps of which each is the child of the one before. Other steps may have the same
@@ -267,17 +303,28 @@ mod tests {
             assert!(chains.insert_general(path, handle as Handle));
             chains.insert_specific(path, handle as Handle);
         }
-        let found: Vec<_> = chains.covering(&stored[1]).collect();
+        let mut found = Vec::new();
+        let mut visit = |handle| {
+            found.push(handle);
+            false
+        };
+        assert!(!chains.covering(&stored[1], &mut visit));
         assert!(found.contains(&0) && found.contains(&1) && !found.contains(&3));
-        let mut found: Vec<_> = chains.covered(&stored[0]).into_iter().flatten().collect();
+        found.clear();
+        let mut visit = |handle| {
+            found.push(handle);
+            false
+        };
+        assert!(chains.covered(&stored[0], &mut visit) && chains.covered(&path(&[4, 4, 4]), &mut visit));
+        assert!(!chains.covered(&path(&[1]), &mut visit), "it has no chain of three");
         found.sort_unstable();
         assert_eq!(found, [0, 1]);
-        assert_eq!(chains.covered(&path(&[4, 4, 4])).map(Iterator::count), Some(0));
-        assert!(chains.covered(&path(&[1])).is_none(), "it has no chain of three");
         for (handle, path) in stored.iter().enumerate() {
             assert!(!chains.is_empty() && chains.remove_general(path, handle as Handle));
-            chains.remove_specific(path, handle as Handle);
+            chains.forget_specific(path);
         }
+        assert_eq!((chains.kept, chains.stale), (18, 18));
+        chains.forget_specifics();
         assert!(chains.is_empty());
     }
 
@@ -291,10 +338,11 @@ mod tests {
         for handle in 0..=SPECIFICS as Handle {
             chains.insert_specific(&same, handle);
         }
-        assert!(chains.covered(&same).is_none(), "too many to be kept");
-        for handle in 0..=SPECIFICS as Handle {
-            chains.remove_specific(&same, handle);
+        assert!(!chains.covered(&same, &mut |_| false), "too many to be kept");
+        assert!(!chains.is_stale());
+        for _ in 0..=SPECIFICS / 2 {
+            chains.forget_specific(&same);
         }
-        assert!(chains.is_empty());
+        assert!(chains.is_stale());
     }
 }

@@ -68,6 +68,14 @@ pub struct Forest {
 impl Forest {
     /// Adds an expression under a number that is not in use here.
     pub fn insert(&mut self, handle: Handle, expression: Arc<Expression>, registry: &Registry) -> Inserted {
+        if self.chains.is_stale() {
+            self.chains.forget_specifics();
+            for (&root, member) in self.members.iter().filter(|(_, member)| member.parent.is_none()) {
+                for path in member.expression.linear.iter().chain(&member.expression.had) {
+                    self.chains.insert_specific(path, root);
+                }
+            }
+        }
         let covering = self.find_covering(&expression, registry);
         self.members.insert(handle, Member { expression, parent: None, children: Vec::new() });
         match covering {
@@ -93,6 +101,9 @@ impl Forest {
         }
         self.unplant(handle, &member.expression);
         self.members.remove(&handle);
+        if self.members.is_empty() {
+            self.chains = Chains::default();
+        }
         for child in member.children {
             let Some(orphan) = self.members.get_mut(&child) else { continue };
             orphan.parent = None;
@@ -117,7 +128,7 @@ impl Forest {
         let Some(expression) = self.members.get(&handle).map(|member| member.expression.clone()) else {
             return Vec::new();
         };
-        let hidden = self.find_covered(&expression, registry);
+        let hidden = self.find_covered(handle, &expression, registry);
         for &root in &hidden {
             if let Some(expression) = self.members.get(&root).map(|member| member.expression.clone()) {
                 self.unplant(root, &expression);
@@ -170,7 +181,7 @@ impl Forest {
             self.trie.remove(path, handle, Role::Had, &expression.had_values);
         }
         for path in expression.linear.iter().chain(&expression.had) {
-            self.chains.remove_specific(path, handle);
+            self.chains.forget_specific(path);
         }
     }
 
@@ -214,7 +225,7 @@ impl Forest {
         };
         for path in expression.linear.iter().chain(&expression.had) {
             let word = Word::new(path, &registry.names);
-            let enough = self.chains.covering(path).any(|handle| {
+            let enough = self.chains.covering(path, &mut |handle| {
                 let general = self.members[&handle].expression.linear.as_ref();
                 general.is_some_and(|general| word.is_covered_by(general, &registry.names)) && visit(handle)
             });
@@ -233,8 +244,8 @@ impl Forest {
             .find(|handle| registry.covers(&self.members[handle].expression, expression))
     }
 
-    /// The roots that an expression covers.
-    fn find_covered(&self, expression: &Expression, registry: &Registry) -> Vec<Handle> {
+    /// The other roots that an expression covers.
+    fn find_covered(&self, handle: Handle, expression: &Expression, registry: &Registry) -> Vec<Handle> {
         let mut found: Vec<Handle> = Vec::new();
         let mut tried = 0;
         let mut visit = |handle: Handle| {
@@ -251,19 +262,18 @@ impl Forest {
         };
         for path in expression.linear.iter().chain(&expression.needed) {
             let value = expression.needed_values.first().copied();
-            let Some(handles) = self.chains.covered(path).filter(|_| value.is_none()) else {
+            let is_known = value.is_none()
+                && self.chains.covered(path, &mut |other| {
+                    let member = self.members.get(&other).filter(|member| member.parent.is_none());
+                    let Some(specific) = member.map(|member| &member.expression) else { return false };
+                    let is_covered =
+                        |specific| Word::new(specific, &registry.names).is_covered_by(path, &registry.names);
+                    other != handle
+                        && specific.linear.iter().chain(&specific.had).any(is_covered)
+                        && visit(other)
+                });
+            if !is_known {
                 self.trie.covered(path, value, &registry.names, &mut visit);
-                continue;
-            };
-            for handle in handles {
-                let specific = &self.members[&handle].expression;
-                let mut paths = specific.linear.iter().chain(&specific.had);
-                if paths
-                    .any(|specific| Word::new(specific, &registry.names).is_covered_by(path, &registry.names))
-                    && visit(handle)
-                {
-                    break;
-                }
             }
         }
         let listed = self.loose.iter().take(LOOSE).copied();
