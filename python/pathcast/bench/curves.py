@@ -99,7 +99,7 @@ def _section(sweep: Sweep, curves: Mapping[str, Sequence[tuple[float, float]]]) 
 def _plot(sweep: Sweep, curves: Mapping[str, Sequence[tuple[float, float]]], unit: str) -> str:
     import matplotlib as mpl
     from matplotlib.figure import Figure
-    from matplotlib.ticker import LogLocator, NullFormatter
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
     settings: Any = {"svg.fonttype": "none", "svg.hashsalt": "pathcast", "font.size": 10}
     with mpl.rc_context(settings):
@@ -126,6 +126,7 @@ def _plot(sweep: Sweep, curves: Mapping[str, Sequence[tuple[float, float]]], uni
             axes.set_ylim(bottom=0)  # a straight line is seen to be one
         axes.yaxis.set_major_formatter("{x:g}")
         if sweep.parameter == "expressions":
+            axes.xaxis.set_major_locator(MaxNLocator(5))  # long numbers would touch
             axes.xaxis.set_major_formatter("{x:,.0f}")
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(axis="y", color="#e4e7eb")
