@@ -282,7 +282,7 @@ def growth(_: Workload) -> Iterator[Row]:
     for brokers, number in GROWTH:
         number = max(1_000, int(number * SCALE))
         for merging in (None, Merging(max_degree=0.1, rules=(1, 2), depth=10)):
-            # Merging takes a third of the speed: larger networks go without.
+            # Merging takes most of the time: larger networks go without.
             if merging is None or brokers * number <= 10_000_000 * SCALE:
                 yield _grown(brokers, number, merging, schema, pool, bodies)
 
