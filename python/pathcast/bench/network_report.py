@@ -126,7 +126,7 @@ def _bars(axes: Any, rows: Sequence[Row], panel: Panel) -> None:
     axes.set_xlabel(unit)
     if logarithmic:
         axes.set_xscale("log")
-    axes.xaxis.set_major_formatter("{x:,g}")
+    axes.xaxis.set_major_formatter("{x:,.10g}")
     axes.margins(x=0.12, y=0.02)
     axes.spines[["top", "right"]].set_visible(False)
     if len(columns) > 1:
