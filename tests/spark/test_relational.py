@@ -51,9 +51,10 @@ def test_random_pairs(make: Make) -> None:
 
 
 def test_data_frames_in_and_out(
-    spark: SparkSession, tmp_path: object, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, tmp_path: object, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     database = SparkRelational(spark, path=str(tmp_path))
+    request.addfinalizer(database.close)
     collected = count_collected(type(spark.range(1)), monkeypatch)
     subscriptions = spark.createDataFrame(
         [(f"s{number}", f"/a/b[c = {number}]") for number in range(50)] + [("not", "//b[not(c)]")],
@@ -84,6 +85,7 @@ def test_data_frames_in_and_out(
     with pytest.raises(KeyError, match="s10"):
         database.unsubscribe(spark.createDataFrame([("s1",), ("s10",)], "id string"))
     again = SparkRelational(spark, path=str(tmp_path))  # what one changes, the other sees
+    request.addfinalizer(again.close)
     database.unsubscribe(["s7"])
     database.subscribe([("s8", "/a/b[c = 7]"), (9, "//b")])
     products(database.plans, {"Frame", "XPathFrame", "Gone"})

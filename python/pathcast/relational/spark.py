@@ -207,7 +207,10 @@ class SparkRelational(Relational):
         return self._store.tables(self._store.snapshot(self.settings))[table].count()
 
     def close(self) -> None:
-        """Removes the tables if they were for its life only."""
+        """Removes the tables if they were for its life only, and ends its session."""
+        if (client := getattr(self._spark, "client", None)) is not None and not client.is_closed:
+            client.release_session()  # of Connect: left open, it would keep a process from ending
+            client.close()
         if self._temporary:
             shutil.rmtree(self._path, ignore_errors=True)
         else:
