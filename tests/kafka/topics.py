@@ -52,9 +52,6 @@ def messages(kafka: KafkaServer, topic: str, isolation: str = "read_committed") 
     """All messages of a topic, from its beginning to the end that this isolation sees."""
     from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-    if isolation == "read_committed":
-        settled(kafka, topic)
-
     consumer = Consumer(
         {
             "bootstrap.servers": kafka.bootstrap,

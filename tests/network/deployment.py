@@ -17,7 +17,7 @@ from confluent_kafka import KafkaError, Message, Producer
 from pathcast.network.message import Delivery
 from pathcast.network.transports.kafka import KafkaClient
 from pathcast.network.transports.settings import client_settings
-from tests.kafka.topics import messages
+from tests.kafka.topics import messages, settled
 from tests.spark.processes import Program
 
 if TYPE_CHECKING:
@@ -189,6 +189,8 @@ class Deployment:
 
     def committed(self, topic: str, isolation: str = "read_committed") -> list[Message]:
         """All committed records of a topic, or all with the other isolation."""
+        if isolation == "read_committed":
+            settled(self.kafka, topic)
         return messages(self.kafka, topic, isolation)
 
     def quarantined(self, broker: str) -> list[tuple[str, str, bytes]]:
