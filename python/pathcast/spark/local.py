@@ -1,8 +1,7 @@
 """A session for commands: the one that `spark-submit` or `SPARK_REMOTE` gives, or one on this machine.
 
 Of our own session we know that it runs on this machine for one command: workers use this interpreter, all
-listeners stay on the loopback interface or are none of the network, and there is no web interface to
-collide over.
+listeners stay on the loopback interface, and there is no web interface to collide over.
 """
 
 from __future__ import annotations
@@ -59,8 +58,6 @@ def session(
     }
     if here:
         settings["spark.driver.bindAddress"] = "127.0.0.1"
-        # To its workers Spark needs no network on one machine, and documents cross more cheaply.
-        settings["spark.python.unix.domain.socket.enabled"] = "true"
         settings["spark.sql.shuffle.partitions"] = str(2 * (os.cpu_count() or 1))
     # As arguments: the memory of a driver is fixed when its virtual machine starts.
     words = [word for item in settings.items() for word in ("--conf", "{}={}".format(*item))]
