@@ -208,9 +208,9 @@ class SparkRelational(Relational):
 
     def close(self) -> None:
         """Removes the tables if they were for its life only, and ends its session."""
-        if (client := getattr(self._spark, "client", None)) is not None and not client.is_closed:
-            client.release_session()  # of Connect: left open, it would keep a process from ending
-            client.close()
+        if not hasattr(self._spark, "_jsparkSession") and not self._spark.client.is_closed:
+            self._spark.client.release_session()  # left open, it would keep a process from ending
+            self._spark.client.close()
         if self._temporary:
             shutil.rmtree(self._path, ignore_errors=True)
         else:
