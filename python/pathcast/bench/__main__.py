@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
-import platform
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from datetime import datetime, timezone
-from math import isnan
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-import pathcast
 from pathcast.bench import (
     curves,
     engines,
@@ -33,6 +26,7 @@ from pathcast.bench import (
     xtrie,
 )
 from pathcast.bench.foundation import Row
+from pathcast.bench.kept import keep, shown
 from pathcast.bench.workloads import Workload, yfilter_benchmark
 
 EXPERIMENTS: dict[str, Callable[[Workload], Iterator[Row]]] = {
@@ -55,7 +49,7 @@ EXPERIMENTS: dict[str, Callable[[Workload], Iterator[Row]]] = {
     "relational-levers": relational.levers,
     "relational-spark": relational.million,
 }
-REPORTS: dict[str, Callable[[list[Row], dict[str, Any], Path], Path]] = {
+REPORTS: dict[str, Callable[[Path], Path]] = {
     "xtrie": curves.write_report,
     **dict.fromkeys(network_report.SHOWN, network_report.write_report),
     **dict.fromkeys(relational_report.SECTIONS, relational_report.write_report),
@@ -70,6 +64,10 @@ def main(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The folder for the figures as JSON.")
     ] = Path("benchmarks/results"),
+    draw: Annotated[
+        bool,
+        typer.Option("--draw", help="Run nothing; draw the reports of the figures in the folder."),
+    ] = False,
 ) -> None:
     """Run the experiments side by side; a wrong answer ends the run with an error."""
     unknown = set(experiments or ()) - set(EXPERIMENTS)
@@ -78,68 +76,42 @@ def main(
             f"there is no {', '.join(sorted(unknown))}; there are {', '.join(EXPERIMENTS)}"
         )
     console = Console(width=None if sys.stdout.isatty() else 120)
+    paths = {name: output / f"{name}.json" for name in experiments or EXPERIMENTS}
+    if draw:
+        kept = ((name, path) for name, path in paths.items() if name in REPORTS and path.exists())
+        for report in sorted({REPORTS[name](path) for name, path in kept}):
+            console.print(f"drawn in {report}")
+        return
     workload = yfilter_benchmark()
     console.print(
         f"{workload.name}: {len(workload.documents)} documents, {workload.megabytes:.1f} MB;"
         " every figure is the best of several rounds taken in turn"
     )
     output.mkdir(parents=True, exist_ok=True)
-    for name in experiments or EXPERIMENTS:
-        table: Table | None = None
-        kept: list[dict[str, Any]] = []
-        rows: list[Row] = []
-        for row in EXPERIMENTS[name](workload):
-            if table is None:
-                title = (EXPERIMENTS[name].__doc__ or "").strip()
-                table = Table(name, *row.values, title=title, title_justify="left")
-            table.add_row(row.subject, *map(_shown, row.values.values()))
-            kept.append({"subject": row.subject, **row.values})
-            rows.append(row)
-            if not sys.stdout.isatty():
-                print(row.subject, *map(_shown, row.values.values()), sep="  ", file=sys.stderr, flush=True)
-        if table is None:
+    for name, path in paths.items():
+        rows = list(_told(EXPERIMENTS[name](workload)))
+        if not rows:
             console.print(f"{name}: needs documents that are not here")
             continue
+        title = (EXPERIMENTS[name].__doc__ or "").strip()
+        table = Table(name, *rows[0].values, title=title, title_justify="left")
+        for row in rows:
+            table.add_row(row.subject, *map(shown, row.values.values()))
         console.print(table)
         if name == "engines":
-            console.print(*engines.summary(kept), sep="\n")
-        path = output / f"{name}.json"
-        path.write_text(
-            json.dumps(
-                {**machine(), "workload": workload.name, "rows": [_known(row) for row in kept]}, indent=1
-            )
-            + "\n"
-        )
+            console.print(*engines.summary(rows), sep="\n")
+        keep(rows, workload.name, path)
         console.print(f"kept in {path}")
         if name in REPORTS:
-            report = REPORTS[name](rows, machine(), path.with_suffix(".html"))
-            console.print(f"drawn in {report}")
+            console.print(f"drawn in {REPORTS[name](path)}")
 
 
-def _known(row: dict[str, Any]) -> dict[str, Any]:
-    """Without what was not measured: JSON has no word for it."""
-    return {name: value for name, value in row.items() if isinstance(value, str) or not isnan(value)}
-
-
-def _shown(value: float) -> str:
-    if isnan(value):
-        return "—"
-    return f"{value:,.2f}" if value < 100 else f"{value:,.0f}"
-
-
-def machine() -> dict[str, Any]:
-    """What the figures were taken on."""
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
-    )
-    return {
-        "pathcast": pathcast.__version__,
-        "commit": commit.stdout.strip() or None,
-        "when": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "python": platform.python_version(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "cores": os.cpu_count(),
-    }
+def _told(rows: Iterator[Row]) -> Iterator[Row]:
+    """The same; a log hears of each as it comes."""
+    for row in rows:
+        if not sys.stdout.isatty():
+            print(row.subject, *map(shown, row.values.values()), sep="  ", file=sys.stderr, flush=True)
+        yield row
 
 
 if __name__ == "__main__":

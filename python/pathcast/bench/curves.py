@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from pathcast.bench.claims import verdicts
 from pathcast.bench.foundation import Row
-from pathcast.bench.xtrie import ROUNDS, SWEEPS, Sweep, scale
+from pathcast.bench.kept import kept
+from pathcast.bench.xtrie import ROUNDS, SWEEPS, Sweep
+from pathcast.draw.page import page, section, svg
 
 COLOURS = {
     "xfilter": "#c4661f",
@@ -24,33 +23,25 @@ MARKERS = {"xfilter": "s", "xfilter-lb": "D", "xtrie-lazy": "^", "auto": "v"}
 SPREAD = 100  # above that, the axis is logarithmic
 DASHED = ("ordered", "maximal", "trees")
 STYLE = """
-body { margin: 0; background: #f5f6f7; color: #1f2933; font: 16px/1.5 system-ui, sans-serif; }
-main { max-width: 76rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
-h1 { font-size: 1.7rem; margin: 0; } h2 { font-size: 1.05rem; margin: 0 0 .2rem; }
-p { margin: 0 0 .6rem; color: #66727f; } ul { margin: .4rem 0 0; padding-left: 1.1rem; font-size: .9rem; }
-.so { color: #1f7a4d; } .not { color: #a33b20; } .points { color: #66727f; font-size: .8rem; }
-.grid { display: grid; grid-template-columns: repeat(auto-fit, minmax(30rem, 1fr)); gap: 1rem; }
-section { background: #fff; border: 1px solid #e4e7eb; border-radius: .5rem; padding: 1rem 1.2rem; }
-svg { display: block; width: 100%; height: auto; }
+ul { margin: .4rem 0 0; padding-left: 1.1rem; font-size: .9rem; }
+.so { color: #1f7a4d; } .not { color: #a33b20; } .points { color: var(--muted); font-size: .8rem; }
 """
 
 
-def write_report(rows: Iterable[Row], machine: Mapping[str, Any], path: Path) -> Path:
-    """Writes the report; matplotlib draws, from the extra ``report``."""
-    curves = gathered(rows)
-    sections = [_section(sweep, curves[sweep.figure]) for sweep in SWEEPS if curves.get(sweep.figure)]
-    facts = ", ".join(f"{key} {value}" for key, value in machine.items() if value is not None)
-    part = "" if scale() == 1 else f" Sets are {scale():g} of the paper's size."
-    path.write_text(
-        f"<!doctype html><html lang=en><meta charset=utf-8><title>XTrie</title><style>{STYLE}</style><main>"
-        "<h1>XTrie beside XFilter</h1><p>The sweeps of “Efficient filtering of XML documents with XPath "
-        f"expressions”, figures 11 to 18, on NITF.{part} What the paper says of a figure is held against "
-        "the curves measured here; what is called linear, slower or hardly is told by fixed bounds. "
-        f"Processor time, the best of {ROUNDS} rounds, one thread. {escape(facts)}</p>"
-        f'<div class="grid">{"".join(sections)}</div></main></html>\n',
-        encoding="utf-8",
+def write_report(path: Path) -> Path:
+    """Draws the figures that are kept in a file beside it."""
+    found = kept(path)
+    curves = gathered(found.rows)
+    above = (
+        "<p>The sweeps of “Efficient filtering of XML documents with XPath expressions”, figures 11 to 18, "
+        "on NITF. What the paper says of a figure is held against the curves measured here; what is called "
+        "linear, slower or hardly is told by fixed bounds. Processor time, the best of "
+        f"{ROUNDS} rounds, one thread. {found.facts}</p>"
     )
-    return path
+    sections = [_section(sweep, curves[sweep.figure]) for sweep in SWEEPS if sweep.figure in curves]
+    report = path.with_suffix(".html")
+    report.write_text(page("XTrie beside XFilter", above, sections, STYLE), encoding="utf-8")
+    return report
 
 
 def gathered(rows: Iterable[Row]) -> dict[str, dict[str, list[tuple[float, float]]]]:
@@ -90,52 +81,42 @@ def _section(sweep: Sweep, curves: Mapping[str, Sequence[tuple[float, float]]]) 
         for verdict in verdicts(sweep.figure, curves)
     )
     lines = "".join(f"<li>{escape(line)}</li>" for line in shape(curves))
-    return (
-        f"<section><h2>Figure {sweep.figure}: {escape(sweep.axis)}</h2>{_plot(sweep, curves, unit)}"
-        f'<ul>{told}</ul><ul class="points">{lines}</ul></section>'
+    return section(
+        f'{_plot(sweep, curves, unit)}<ul>{told}</ul><ul class="points">{lines}</ul>',
+        title=f"Figure {sweep.figure}: {sweep.axis}",
     )
 
 
 def _plot(sweep: Sweep, curves: Mapping[str, Sequence[tuple[float, float]]], unit: str) -> str:
-    import matplotlib as mpl
     from matplotlib.figure import Figure
     from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
-    settings: Any = {"svg.fonttype": "none", "svg.hashsalt": "pathcast", "font.size": 10}
-    with mpl.rc_context(settings):
-        figure = Figure(figsize=(7, 3.8), layout="constrained")
-        axes = figure.add_subplot()
-        heights: list[float] = []
-        for name, points in curves.items():
-            engine, _, option = name.partition(" ")
-            factor = 1.0 if sweep.measure == "memory" else 1e-3
-            across, up = [at for at, _ in points], [value * factor for _, value in points]
-            style = "--" if option in DASHED else "-"
-            # Where two curves are one, the thin one shows on the broad one.
-            wide, marker = (3.2, "o") if engine == "xtrie" else (1.4, MARKERS.get(engine, "o"))
-            colour = COLOURS.get(engine, "#66727f")
-            axes.plot(across, up, style, marker=marker, ms=4.5, lw=wide, color=colour, label=name)
-            heights += up
-        axes.set_xlabel(sweep.axis)
-        axes.set_ylabel(unit)
-        if max(heights) > SPREAD * min(heights):
-            axes.set_yscale("log")
-            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            axes.yaxis.set_minor_formatter(NullFormatter())
-        else:
-            axes.set_ylim(bottom=0)  # a straight line is seen to be one
-        axes.yaxis.set_major_formatter("{x:g}")
-        if sweep.parameter == "expressions":
-            axes.xaxis.set_major_locator(MaxNLocator(5))  # long numbers would touch
-            axes.xaxis.set_major_formatter("{x:,.0f}")
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(axis="y", color="#e4e7eb")
-        axes.legend(frameon=False, fontsize=9, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        out = io.StringIO()
-        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
-    text = out.getvalue()
-    text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
-    head, rest = text.split(">", 1)
-    text = re.sub(r' (width|height)="[^"]*"', "", head) + ">" + rest
-    # Several drawings share one page: what they refer to must not clash.
-    return re.sub(r'(id="|url\(#|href="#)', rf"\g<1>f{sweep.figure}-", text)
+    figure = Figure(figsize=(7, 3.8), layout="constrained")
+    axes = figure.add_subplot()
+    heights: list[float] = []
+    for name, points in curves.items():
+        engine, _, option = name.partition(" ")
+        factor = 1.0 if sweep.measure == "memory" else 1e-3
+        across, up = [at for at, _ in points], [value * factor for _, value in points]
+        style = "--" if option in DASHED else "-"
+        # Where two curves are one, the thin one shows on the broad one.
+        wide, marker = (3.2, "o") if engine == "xtrie" else (1.4, MARKERS.get(engine, "o"))
+        colour = COLOURS.get(engine, "#66727f")
+        axes.plot(across, up, style, marker=marker, ms=4.5, lw=wide, color=colour, label=name)
+        heights += up
+    axes.set_xlabel(sweep.axis)
+    axes.set_ylabel(unit)
+    if max(heights) > SPREAD * min(heights):
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    else:
+        axes.set_ylim(bottom=0)  # a straight line is seen to be one
+    axes.yaxis.set_major_formatter("{x:g}")
+    if sweep.parameter == "expressions":
+        axes.xaxis.set_major_locator(MaxNLocator(5))  # long numbers would touch
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", color="#e4e7eb")
+    axes.legend(frameon=False, fontsize=9, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return svg(figure, f"f{sweep.figure}")

@@ -18,7 +18,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
-from typing import Any
 
 import pathcast
 from pathcast import _core
@@ -249,14 +248,14 @@ def _rounds(index: Index, documents: list[bytes]) -> dict[str, float]:
     return best
 
 
-def summary(rows: Sequence[dict[str, Any]]) -> list[str]:
+def summary(rows: Sequence[Row]) -> list[str]:
     """How `auto` stands to its targets, from the rows of one run.
 
-    >>> summary([{"subject": "wire 10,000 distinct: auto", "µs / document": 20.0},
-    ...          {"subject": "wire 1,000,000 distinct: auto", "µs / document": 25.0}])
+    >>> summary([Row("engines", "wire 10,000 distinct: auto", {"µs / document": 20.0}),
+    ...          Row("engines", "wire 1,000,000 distinct: auto", {"µs / document": 25.0})])
     ['auto grows 1.25 times from 10,000 to 1,000,000 distinct expressions']
     """
-    took = {row["subject"]: row["µs / document"] for row in rows}
+    took = {row.subject: row.values["µs / document"] for row in rows}
     told = []
     few, many = (took.get(f"wire {size:,} distinct: auto") for size in (SIZES[0], SIZES[-1]))
     if few and many:

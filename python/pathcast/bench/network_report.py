@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Mapping, Sequence
-from html import escape
-from math import isnan
+from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
 from pathcast.bench.foundation import Row
+from pathcast.bench.kept import figures, kept
+from pathcast.draw.page import page, section, svg
 
 COLOURS = ("#9aa5b1", "#1f6f8b", "#1f7a4d", "#d9a441", "#c4661f")
-STYLE = """
-body { margin: 0; background: #f5f6f7; color: #1f2933; font: 16px/1.5 system-ui, sans-serif; }
-main { max-width: 62rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
-h1 { font-size: 1.5rem; margin: 0; } p { margin: .2rem 0 1rem; color: #66727f; }
-svg { display: block; width: 100%; height: auto; background: #fff; border: 1px solid #e4e7eb; }
-table { border-collapse: collapse; margin-top: 1rem; font-size: .85rem; background: #fff; }
-td, th { padding: .25rem .6rem; border: 1px solid #e4e7eb; text-align: right; }
-td:first-child { text-align: left; }
-"""
 Panel = tuple[str, tuple[str, ...], bool]
 """What the axis counts, the columns that are drawn, and whether on a logarithmic scale."""
 
@@ -66,52 +56,33 @@ SHOWN: Mapping[str, tuple[str, tuple[Panel, ...]]] = {
 """By experiment: the title and the drawings."""
 
 
-def write_report(rows: Sequence[Row], machine: Mapping[str, Any], path: Path) -> Path:
-    """Writes the report; matplotlib draws, from the extra ``report``."""
-    title, panels = SHOWN[rows[0].experiment]
-    facts = ", ".join(f"{key} {value}" for key, value in machine.items() if value is not None)
-    head = "".join(f"<th>{escape(name)}</th>" for name in ("", *rows[0].values))
-    body = "".join(
-        f"<tr><td>{escape(row.subject)}</td>"
-        + "".join(f"<td>{'—' if isnan(each) else f'{each:,.2f}'}</td>" for each in row.values.values())
-        + "</tr>"
-        for row in rows
-    )
-    path.write_text(
-        "<!doctype html><html lang=en><meta charset=utf-8>"
-        f"<title>{escape(title)}</title><style>{STYLE}</style>"
-        f"<main><h1>{escape(title)}</h1><p>After “Routing of XML and XPath Queries in Data Dissemination "
-        f"Networks”. {escape(facts)}</p>{_plot(rows, panels)}"
-        f"<table><tr>{head}</tr>{body}</table></main></html>\n",
-        encoding="utf-8",
-    )
-    return path
+def write_report(path: Path) -> Path:
+    """Draws the figures that are kept in a file beside it."""
+    title, panels = SHOWN[path.stem]
+    found = kept(path)
+    above = f"<p>After “Routing of XML and XPath Queries in Data Dissemination Networks”. {found.facts}</p>"
+    shown = section(_plot(path.stem, found.rows, panels) + figures(found.rows), wide=True)
+    report = path.with_suffix(".html")
+    report.write_text(page(title, above, [shown]), encoding="utf-8")
+    return report
 
 
-def _plot(rows: Sequence[Row], panels: Sequence[Panel]) -> str:
-    import matplotlib as mpl
+def _plot(name: str, rows: Sequence[Row], panels: Sequence[Panel]) -> str:
     from matplotlib.figure import Figure
 
-    settings: Any = {"svg.fonttype": "none", "svg.hashsalt": "pathcast", "font.size": 10}
-    with mpl.rc_context(settings):
-        heights = [0.9 + 0.2 * len(rows) * (len(columns) + 0.6) for _, columns, _ in panels]
-        figure = Figure(figsize=(9, sum(heights)), layout="constrained")
-        drawn = figure.subplots(len(panels), squeeze=False, height_ratios=heights)
-        for axes, panel in zip(drawn[:, 0], panels, strict=True):
-            _bars(axes, rows, panel)
-        out = io.StringIO()
-        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
-    text = out.getvalue()
-    text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
-    head, rest = text.split(">", 1)
-    return re.sub(r' (width|height)="[^"]*"', "", head) + ">" + rest
+    heights = [0.9 + 0.2 * len(rows) * (len(columns) + 0.6) for _, columns, _ in panels]
+    figure = Figure(figsize=(9, sum(heights)), layout="constrained")
+    drawn = figure.subplots(len(panels), squeeze=False, height_ratios=heights)
+    for axes, panel in zip(drawn[:, 0], panels, strict=True):
+        _bars(axes, rows, panel)
+    return svg(figure, name)
 
 
 def _bars(axes: Any, rows: Sequence[Row], panel: Panel) -> None:
     unit, columns, logarithmic = panel
     high = 1 / (len(columns) + 0.6)
     for place, (column, colour) in enumerate(zip(columns, COLOURS, strict=False)):
-        values = [row.values[column] for row in rows]
+        values = [row.values.get(column, nan) for row in rows]
         across = [at + place * high for at in range(len(rows))]
         axes.barh(across, values, height=high * 0.92, color=colour, label=column)
         for at, value in zip(across, values, strict=True):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Sequence
 from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+
+from pathcast.draw.page import svg
 
 __all__ = ["bars", "histogram", "shares"]
 
@@ -23,16 +23,14 @@ STYLE: Any = {
     "axes.spines.right": False,
     "xtick.color": MUTED,
     "ytick.color": INK,
-    "svg.fonttype": "none",  # letters stay letters: small, sharp, and can be searched for
-    "svg.hashsalt": "pathcast",  # the same figures give the same bytes
 }
 
 
-def bars(rows: Sequence[tuple[str, float]], *, unit: str = "", digits: int = 0) -> str:
+def bars(name: str, rows: Sequence[tuple[str, float]], *, unit: str = "", digits: int = 0) -> str:
     """Horizontal bars, the first on top, each with its value behind it."""
-    names, values = [name for name, _ in rows], [value for _, value in rows]
+    labels, values = [label for label, _ in rows], [value for _, value in rows]
     figure, axes = _axes(height=0.36 * len(rows) + 0.35)
-    axes.barh(names, values, color=ACCENT, height=0.66)
+    axes.barh(labels, values, color=ACCENT, height=0.66)
     axes.set_xlim(0, max(values, default=1) * 1.18)
     for place, value in enumerate(values):
         axes.annotate(
@@ -47,7 +45,7 @@ def bars(rows: Sequence[tuple[str, float]], *, unit: str = "", digits: int = 0) 
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.spines[["bottom", "left"]].set_visible(False)
     axes.tick_params(left=False)
-    return _svg(figure)
+    return _svg(figure, name)
 
 
 def histogram(values: Sequence[int], *, label: str, count: str, bins: int = 40) -> str:
@@ -76,7 +74,7 @@ def histogram(values: Sequence[int], *, label: str, count: str, bins: int = 40) 
     axes.set_axisbelow(True)
     axes.tick_params(left=False)
     axes.spines["left"].set_visible(False)
-    return _svg(figure)
+    return _svg(figure, "histogram")
 
 
 def shares(parts: Sequence[tuple[str, float]]) -> str:
@@ -93,7 +91,7 @@ def shares(parts: Sequence[tuple[str, float]]) -> str:
     axes.set_xlim(0, total)
     axes.set_ylim(-0.45, 1.1)
     axes.set_axis_off()
-    return _svg(figure)
+    return _svg(figure, "shares")
 
 
 def _axes(height: float) -> tuple[Figure, Any]:
@@ -102,13 +100,6 @@ def _axes(height: float) -> tuple[Figure, Any]:
         return figure, figure.add_subplot()
 
 
-def _svg(figure: Figure) -> str:
-    """The picture without what a file would need, as wide as the page lets it be."""
-    out = io.StringIO()
+def _svg(figure: Figure, name: str) -> str:
     with mpl.rc_context(STYLE):
-        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
-    text = out.getvalue()
-    text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    head, rest = text.split(">", 1)
-    return re.sub(r' (width|height)="[^"]*"', "", head) + ">" + rest
+        return svg(figure, name)
