@@ -3,8 +3,9 @@
 After the paper on matching XPath subscriptions level by level with non-recursive SQL: subscriptions with 30 %
 branching steps, 10 % ``*`` and 20 % ``//``, up to ten levels deep, drawn from a DTD (there the one of an
 astronomical data centre, here NITF, or the news DTD that ships), one value test each. `auto` is the index in
-memory on one thread, beside each figure in the same run. Every answer is compared with the index's, pair by
-pair. `PATHCAST_BENCH_SCALE` makes the numbers of subscriptions smaller: 0.01 is a hundredth.
+memory on one thread, beside each figure in the same run. What is compared takes turns. Every answer is
+compared with the index's, pair by pair. `PATHCAST_BENCH_SCALE` makes the numbers of subscriptions smaller:
+0.01 is a hundredth.
 """
 
 from __future__ import annotations
@@ -12,17 +13,17 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from pathcast.bench import wire
 from pathcast.bench.answers import WrongAnswerError
 from pathcast.bench.foundation import Row
-from pathcast.bench.spark import _processor_seconds as processor_seconds
+from pathcast.bench.measure import best_times, processor_seconds, timed
 from pathcast.bench.workloads import Workload, corpus
 from pathcast.generate import documents as draw_documents
 from pathcast.generate import subscriptions as draw_subscriptions
@@ -30,15 +31,18 @@ from pathcast.index import Index
 from pathcast.relational import Relational
 from pathcast.relational.dialect import kept_table
 from pathcast.schema import Schema
+from pathcast.types import Id
 
 NUMBERS = (1_000, 10_000, 25_000, 50_000, 100_000)
 SIZES = (3_000, 15_000, 40_000, 100_000)
 BATCHES = (1, 10, 100)
 TOGETHER = 10
+CUT, NOT_CUT = "cut", "not cut"
 CLUSTERED = "clustered by name"
+BROADCAST = "with broadcasts"
 NOT_BROADCAST = "without broadcasts"
-ROUNDS = 3
-SECONDS = 5.0  # after which there is no further round
+ROUNDS = 6
+SECONDS = 20.0  # after which there is no further round, but there are two
 MILLION = (1_000_000, 1_000)  # subscriptions, documents
 RESULTS = Path("benchmarks/results")
 
@@ -62,10 +66,10 @@ def _documents(number: int, size: int) -> list[bytes]:
 
 
 @contextmanager
-def _backends(*names: str) -> Iterator[dict[str, Callable[[], Relational]]]:
+def _backends(*names: str) -> Iterator[dict[str, Callable[..., Relational]]]:
     """What makes databases of each kind, with their servers running."""
     with ExitStack() as stack:
-        makers: dict[str, Callable[[], Relational]] = {}
+        makers: dict[str, Callable[..., Relational]] = {}
         if "DuckDB" in names:
             makers["DuckDB"] = Relational
         if "PostgreSQL" in names:
@@ -81,10 +85,11 @@ def _backends(*names: str) -> Iterator[dict[str, Callable[[], Relational]]]:
             spark = stack.enter_context(
                 session("pathcast bench", master="local[2]", memory="4g", log=folder / "spark.log")
             )
-            makers["Spark"] = lambda: Relational(spark)
+            makers["Spark"] = lambda **options: Relational(spark, **options)
             warm = Relational(spark)  # the first statements of a session take seconds more
             warm.subscribe(enumerate(_expressions(200)))
-            warm.match(enumerate(_documents(2, 3_000)))
+            for warm.cutting in (True, False):
+                warm.match(enumerate(_documents(2, 3_000)))
             warm.close()
         yield makers
 
@@ -99,13 +104,9 @@ def subscriptions(_: Workload) -> Iterator[Row]:
             expected, auto = _alone(rows, documents)
             for name, make in makers.items():
                 database = make()
-                started = time.perf_counter()
-                database.subscribe(rows)
-                subscribing = time.perf_counter() - started
-                times = {}
-                for cutting in (True, False):
-                    database.cutting = cutting
-                    times[cutting] = _timed(name, database, documents, expected)
+                subscribing = timed(partial(database.subscribe, rows))[0]
+                tasks = {CUT: Task(database, documents), NOT_CUT: Task(database, documents, cutting=False)}
+                times = _best(tasks, expected)
                 yield Row(
                     "relational",
                     f"{name}, {number:,}",
@@ -114,9 +115,9 @@ def subscriptions(_: Workload) -> Iterator[Row]:
                         "edges": database.count("XPathFrame"),
                         "frames": database.count("Frame"),
                         "matches / document": sum(map(len, expected)) / len(documents),
-                        "cut ms": times[True] * 1e3,
-                        "not cut ms": times[False] * 1e3,
-                        "× by cutting": times[False] / times[True],
+                        "cut ms": times[CUT],
+                        "not cut ms": times[NOT_CUT],
+                        "× by cutting": times[NOT_CUT] / times[CUT],
                         "auto ms": auto * 1e3,
                     },
                 )
@@ -137,8 +138,8 @@ def sizes(_: Workload) -> Iterator[Row]:
                 "KB": sum(map(len, documents)) / len(documents) / 1e3,
                 "matches / document": sum(map(len, expected)) / len(documents),
             }
-            for name, database in databases.items():
-                values[f"{name} ms"] = _timed(name, database, documents, expected) * 1e3
+            tasks = {f"{name} ms": Task(database, documents) for name, database in databases.items()}
+            values |= _best(tasks, expected)
             values["auto ms"] = auto * 1e3
             yield Row("relational-documents", f"{size // 1000} KB", values)
         for database in databases.values():
@@ -150,23 +151,25 @@ def levers(_: Workload) -> Iterator[Row]:
     rows = list(enumerate(_expressions(_scaled(10_000))))
     documents = _documents(max(BATCHES), 15_000)
     expected, auto = _alone(rows, documents)
-    changes: dict[str, dict[str, Callable[[Any], None]]] = {
-        "DuckDB": {CLUSTERED: _cluster_duckdb},
-        "PostgreSQL": {CLUSTERED: _cluster_postgresql},
-        "Spark": {NOT_BROADCAST: _no_broadcasts},
+    changes: dict[str, tuple[str, Callable[[Any], None]]] = {
+        "DuckDB": (CLUSTERED, _cluster_duckdb),
+        "PostgreSQL": (CLUSTERED, _cluster_postgresql),
+        "Spark": (NOT_BROADCAST, _no_broadcasts),
     }
     with _backends(*changes) as makers:
         for name, make in makers.items():
-            database = make()
-            database.subscribe(rows)
-            runs = [(number, f"batches of {number}") for number in BATCHES]
-            for number, what in [*runs, *((TOGETHER, what) for what in changes[name])]:
-                if what in changes[name]:
-                    changes[name][what](database)
-                took = _timed(name, database, documents[:number], expected) * 1e3
-                values = {"documents": number, "ms": took, "auto ms": auto * 1e3}
-                yield Row("relational-levers", f"{name}, {what}", values)
-            database.close()
+            plain, changed = make(), make()
+            for database in (plain, changed):
+                database.subscribe(rows)
+            what, change = changes[name]
+            change(changed)
+            tasks = {f"{name}, batches of {number}": Task(plain, documents[:number]) for number in BATCHES}
+            tasks[f"{name}, {what}"] = Task(changed, documents[:TOGETHER])
+            for subject, took in _best(tasks, expected).items():
+                values = {"documents": len(tasks[subject].documents), "ms": took, "auto ms": auto * 1e3}
+                yield Row("relational-levers", subject, values)
+            for database in (plain, changed):
+                database.close()
 
 
 def _cluster_duckdb(database: Any) -> None:
@@ -201,7 +204,12 @@ def million(_: Workload) -> Iterator[Row]:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        database: Any = makers["Spark"]()
+        # Two views of the same tables, each with a session of its own.
+        databases: dict[str, Any] = {
+            subject: makers["Spark"](path=f"{folder}/tables") for subject in (BROADCAST, NOT_BROADCAST)
+        }
+        _no_broadcasts(databases[NOT_BROADCAST])
+        database = databases[BROADCAST]
         spark = database._theirs
         tables = {
             "subscriptions": pa.table({"id": pa.array(range(number), pa.int64()), "xpath": queries}),
@@ -211,19 +219,22 @@ def million(_: Workload) -> Iterator[Row]:
             # In several parts, so that both cores read.
             pq.write_table(table, f"{folder}/{name}", row_group_size=max(1, table.num_rows // 8))
         del tables, queries
-        subscribing, _ = _seconds(lambda: database.subscribe(spark.read.parquet(f"{folder}/subscriptions")))
-        for subject in ("with broadcasts", NOT_BROADCAST):
-            if subject == NOT_BROADCAST:
-                _no_broadcasts(database)
+        subscribing = timed(lambda: database.subscribe(spark.read.parquet(f"{folder}/subscriptions")))[0]
+        best = dict.fromkeys(databases, (float("inf"), float("inf")))
+        for subject in (*databases, *reversed(databases)):
             used = processor_seconds()
-            seconds, matches = _seconds(lambda: database.match(spark.read.parquet(f"{folder}/documents")))
-            used = processor_seconds() - used
+            seconds, matches = timed(
+                partial(databases[subject].match, spark.read.parquet(f"{folder}/documents"))
+            )
+            best[subject] = min(best[subject], (seconds, processor_seconds() - used))
             found: dict[int, set[int]] = {}
             for pair in matches.toLocalIterator():
                 found.setdefault(pair[0], set()).add(int(pair[1]))
             if any(found.get(at, set()) != set(ids) for at, ids in enumerate(expected)):
                 raise WrongAnswerError(f"Spark, {number:,} subscriptions: other matches than the index")
-            _keep_plans(database.plans, f"relational-spark-{subject.replace(' ', '-')}")
+        for subject, (seconds, used) in best.items():
+            if number == MILLION[0]:
+                _keep_plans(databases[subject].plans, f"relational-spark-{subject.replace(' ', '-')}")
             yield Row(
                 "relational-spark",
                 f"{count:,} × {number:,}, {subject}",
@@ -238,7 +249,8 @@ def million(_: Workload) -> Iterator[Row]:
                     "auto ms": auto * 1e3,
                 },
             )
-        database.close()
+        for database in databases.values():
+            database.close()
 
 
 def _keep_plans(plans: dict[str, str], name: str) -> None:
@@ -253,34 +265,33 @@ def _alone(rows: Sequence[tuple[int, str]], documents: Sequence[bytes]) -> tuple
     index = Index()
     index.add_many(rows)
     expected = [[int(id) for id in found] for found in index.match_many(documents)]  # type: ignore[union-attr]
-    seconds = min(
-        _seconds(lambda: [list(found) for found in index.match_many(documents)])[0]  # type: ignore[arg-type]
-        for _ in range(3)
-    )
-    return expected, seconds / len(documents)
+    seconds = best_times({"auto": lambda: [list(found) for found in index.match_many(documents)]}, rounds=3)  # type: ignore[arg-type]
+    return expected, seconds["auto"] / len(documents)
 
 
-def _timed(
-    name: str, database: Relational, documents: Sequence[bytes], expected: Sequence[list[int]]
-) -> float:
-    """The best of a few rounds, of long ones one, in seconds a document; a wrong answer ends the run."""
-    best = float("inf")
-    began = time.perf_counter()
-    for place in range(ROUNDS):
-        if place and time.perf_counter() - began > SECONDS:
-            break
-        seconds, found = _seconds(lambda: database.match(enumerate(documents)))
-        best = min(best, seconds / len(documents))
-        wanted = [(at, id) for at in range(len(documents)) for id in sorted(expected[at])]
+@dataclass(frozen=True)
+class Task:
+    """Documents that a database matches, all in one batch."""
+
+    database: Relational
+    documents: Sequence[bytes]
+    cutting: bool = True
+
+    def __call__(self) -> list[tuple[Id, Id]]:
+        self.database.cutting = self.cutting
+        return self.database.match(enumerate(self.documents))
+
+
+def _best(tasks: Mapping[str, Task], expected: Sequence[list[int]]) -> dict[str, float]:
+    """Milliseconds a document, the best of rounds taken in turn; a wrong answer ends the run."""
+
+    def check(name: str, found: list[tuple[Id, Id]]) -> None:
+        wanted = [(at, id) for at in range(len(tasks[name].documents)) for id in sorted(expected[at])]
         if found != wanted:
             raise WrongAnswerError(f"{name}: {len(found):,} pairs, not {len(wanted):,}")
-    return best
 
-
-def _seconds(task: Callable[[], Any]) -> tuple[float, Any]:
-    start = time.perf_counter()
-    result = task()
-    return time.perf_counter() - start, result
+    best = best_times(tasks, ROUNDS, within=SECONDS, check=check)
+    return {name: took / len(tasks[name].documents) * 1e3 for name, took in best.items()}
 
 
 def _scaled(number: int) -> int:

@@ -6,7 +6,6 @@ the core), from Parquet on disk to the end of the job; matches are handed to Spa
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 import time
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from pathcast.bench import wire
 from pathcast.bench.answers import WrongAnswerError, check
 from pathcast.bench.foundation import Row
+from pathcast.bench.measure import processor_seconds, timed
 from pathcast.bench.workloads import Workload
 from pathcast.index import Index
 
@@ -59,7 +59,7 @@ def _grown(spark: SparkSession, folder: Path, documents: DataFrame, queries: Seq
     matches, _ = match(documents, compiled, ship=True)
     tiny, _ = match(few, compiled)
     shipping = time.perf_counter() - shipping
-    opening = _timed(tiny.count)[0] - _timed(tiny.count)[0]
+    opening = timed(tiny.count)[0] - timed(tiny.count)[0]
 
     index = Index.load(str(compiled.path / compiled.manifest.shards[0].index))
     sample = list(wire.documents(min(some, 10 * SLICE)))
@@ -69,12 +69,12 @@ def _grown(spark: SparkSession, folder: Path, documents: DataFrame, queries: Seq
     count = 0
     for _ in range(ROUNDS):  # in turn: another's work on this machine disturbs both
         cpu = time.process_time()
-        alone = min(alone, _timed(lambda: _match_alone(index, sample))[0] / len(sample))
+        alone = min(alone, timed(lambda: _match_alone(index, sample))[0] / len(sample))
         alone_cpu = min(alone_cpu, (time.process_time() - cpu) / len(sample))
-        cpu = _processor_seconds()
-        seconds, count = _timed(matches.count)
+        cpu = processor_seconds()
+        seconds, count = timed(matches.count)
         piped = min(piped, seconds / some)
-        piped_cpu = min(piped_cpu, (_processor_seconds() - cpu) / some)
+        piped_cpu = min(piped_cpu, (processor_seconds() - cpu) / some)
     _same(f"{len(queries):,} subscriptions", matches.where(f"doc_id < {len(sample)}").count(), expected)
     by_number = Index()
     by_number.add_many(list(enumerate(queries)))
@@ -116,10 +116,10 @@ def peers(workload: Workload) -> Iterator[Row]:
             ours = match(frame, compiled)[0]
             theirs = for_lxml.mapInArrow(_with_lxml(some), "doc_id bigint, subscription_id int")
             ours.count()  # workers are started and have read the index
-            seconds = {
-                "xpath_boolean": _timed(sql.collect),
-                "lxml": _timed(theirs.count),
-                "Pathcast": _timed(ours.count),
+            seconds: dict[str, tuple[float, Any]] = {
+                "xpath_boolean": timed(sql.collect),
+                "lxml": timed(theirs.count),
+                "Pathcast": timed(ours.count),
             }
             for name, count, documents in (
                 ("xpath_boolean", seconds["xpath_boolean"][1][0][0], few),
@@ -220,34 +220,6 @@ def _match_alone(index: Index, documents: Sequence[bytes]) -> int:
         len(index.match_many(pa.array(documents[at : at + SLICE], pa.binary())).to_arrow().values)
         for at in range(0, len(documents), SLICE)
     )
-
-
-def _processor_seconds() -> float:
-    """What Spark and its workers have used of the processors so far; 0 where the system does not tell.
-
-    On a machine that others use too, time that passed says little; this share would be the other's on a
-    machine of one's own.
-    """
-    parents: dict[int, int] = {}
-    used: dict[int, int] = {}
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = entry.read_text().rpartition(")")[2].split()
-        except OSError:  # it has ended
-            continue
-        parents[int(entry.parent.name)] = int(fields[1])
-        used[int(entry.parent.name)] = sum(map(int, fields[11:15]))  # its own, and of its ended children
-    ours = {os.getpid()}
-    while more := {each for each, parent in parents.items() if parent in ours and each not in ours}:
-        ours |= more
-    ours.discard(os.getpid())
-    return sum(used[each] for each in ours) / os.sysconf("SC_CLK_TCK")
-
-
-def _timed(task: Callable[[], Any]) -> tuple[float, Any]:
-    start = time.perf_counter()
-    result = task()
-    return time.perf_counter() - start, result
 
 
 def _same(what: str, found: int, expected: int) -> None:
