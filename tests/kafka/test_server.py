@@ -39,8 +39,12 @@ def produce(kafka: KafkaServer, topic: str, *values: str) -> None:
 
 def consumed(kafka: KafkaServer, topic: str, isolation: str = "read_committed") -> list[str]:
     """All values of a topic, from its beginning to the end that this isolation sees."""
-    values = [message.value() for message in messages(kafka, topic, isolation)]
-    return [value.decode() for value in values if value is not None]
+    found = []
+    for message in messages(kafka, topic, isolation):
+        value = message.value()
+        assert value is not None
+        found.append(value.decode())
+    return found
 
 
 def transactional(kafka: KafkaServer) -> Producer:

@@ -94,5 +94,9 @@ def consume(kafka: KafkaServer, topic: str) -> list[tuple[bytes, bytes, dict[str
         assert isinstance(key, bytes)
         assert isinstance(value, bytes)
         assert isinstance(headers, list)
-        found.append((key, value, {name: header for name, header in headers if isinstance(header, bytes)}))
+        named: dict[str, bytes] = {}
+        for name, header in headers:
+            assert isinstance(header, bytes)
+            named[name] = header
+        found.append((key, value, named))
     return found
