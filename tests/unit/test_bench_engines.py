@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("pyarrow")
 
 import pathcast
-from pathcast.bench import engines
+from pathcast.bench import engines, workloads
 from pathcast.bench.workloads import shipped
 from pathcast.schema import Schema
 
@@ -61,7 +61,7 @@ def test_an_engine_without_time_is_cut_off_and_said_so(
 
 
 def test_the_sets_without_a_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engines, "corpus", lambda: None)
+    monkeypatch.setattr(workloads, "corpus", lambda: None)
     monkeypatch.setattr(engines, "LARGEST", 10_000)
     names = [each.name for each in engines.sets(shipped(documents=2, queries=10))]
     assert names == ["shipped distinct", "wire 10,000 distinct"]

@@ -24,7 +24,7 @@ from pathcast import _core
 from pathcast.bench import wire
 from pathcast.bench.answers import WrongAnswerError, check
 from pathcast.bench.foundation import Row
-from pathcast.bench.workloads import Workload, corpus
+from pathcast.bench.workloads import Workload, corpus_schema
 from pathcast.generate import documents, subscriptions
 from pathcast.index import Index, needs_schema
 from pathcast.schema import Pruning, Schema
@@ -32,11 +32,6 @@ from pathcast.schema import Pruning, Schema
 SECONDS = float(os.environ.get("PATHCAST_BENCH_SECONDS", "30"))
 LARGEST = int(os.environ.get("PATHCAST_BENCH_LARGEST", "1000000"))
 SIZES = (10_000, 100_000, 1_000_000)
-SCHEMAS = {
-    "blast": ("blast/NCBI_BlastOutput.dtd", "BlastOutput"),
-    "xmark": ("xmark/auction.dtd", "site"),
-}
-NITF = ("nitf/nitf-2-5.dtd", "nitf")
 DRAWN = 200  # documents of a generated set
 PRUNED = ("yfilter", "lazy-dfa", "auto")  # also shown with pruned queries
 _BLOCK = 16  # documents that are matched between two looks at the clock
@@ -73,16 +68,13 @@ def table(workload: Workload) -> Iterator[Row]:
 
 def sets(workload: Workload) -> Iterator[Set]:
     """The workload's own queries, generated ones over two schemas, and distinct ones that grow."""
-    folder = corpus()
-    nitf = None
-    if folder is not None and workload.name == "yfilter-benchmark" and (folder / NITF[0]).is_file():
-        nitf = Schema.from_dtd(folder / NITF[0], NITF[1])
+    nitf = corpus_schema("nitf") if workload.name == "yfilter-benchmark" else None
     for name, queries in workload.queries.items():
         yield Set(f"{workload.name} {name}", workload.documents, queries, nitf)
-    for name, (file, root) in SCHEMAS.items():
-        if folder is None or not (folder / file).is_file():
+    for name in ("blast", "xmark"):
+        schema = corpus_schema(name)
+        if schema is None:
             continue
-        schema = Schema.from_dtd(folder / file, root)
         drawn = list(documents(schema, DRAWN, max_levels=8, seed=2))
         most = [size for size in SIZES if size <= LARGEST]
         queries = list(subscriptions(schema, most[-1], max_depth=8, wildcard=0.2, descendant=0.2, seed=1))

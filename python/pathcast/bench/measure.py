@@ -56,6 +56,11 @@ def timed(task: Callable[[], Result], clock: Clock = time.perf_counter) -> tuple
     return clock() - start, result
 
 
+def scale() -> float:
+    """The share of an experiment's numbers that is run, from `PATHCAST_BENCH_SCALE`."""
+    return float(os.environ.get("PATHCAST_BENCH_SCALE", "1"))
+
+
 def processor_seconds() -> float:
     """What the processes below this one have used of the processors so far; 0 where the system does not tell.
 

@@ -8,19 +8,17 @@ DTD. `PATHCAST_BENCH_SCALE` makes everything smaller: 0.1 is a tenth.
 
 from __future__ import annotations
 
-import os
 import resource
 import time
 from collections.abc import Iterator
 from functools import cache, partial
-from pathlib import Path
 from random import Random
 from statistics import median
 
 from pathcast import _core
 from pathcast.bench.foundation import Row
-from pathcast.bench.measure import best_times
-from pathcast.bench.workloads import Workload, corpus
+from pathcast.bench.measure import best_times, scale
+from pathcast.bench.workloads import Workload, corpus_schema
 from pathcast.generate import documents, subscriptions
 from pathcast.index import Index
 from pathcast.limits import Limits
@@ -32,7 +30,7 @@ from pathcast.network.simulation.topology import Publishing, Subscribing, tree
 from pathcast.network.simulation.world import World
 from pathcast.schema import Schema
 
-SCALE = float(os.environ.get("PATHCAST_BENCH_SCALE", "1"))
+SCALE = scale()
 EXPRESSIONS = max(1_000, int(100_000 * SCALE))
 SETS = {"A": 5, "B": 8}
 """The least number of steps: short paths cover many others."""
@@ -48,17 +46,10 @@ PAPER_MESSAGES = {
 GROWTH = ((10, 10_000), (10, 100_000), (100, 100_000), (1_000, 100_000), (1_000, 1_000_000))
 
 
-def _schema(file: str, root: str) -> Schema | None:
-    folder: Path | None = corpus()
-    if folder is None or not (folder / file).is_file():
-        return None
-    return Schema.from_dtd(folder / file, root)
-
-
 @cache
 def nitf() -> Schema | None:
     """The NITF schema, if it is there."""
-    return _schema("nitf/nitf-2-5.dtd", "nitf")
+    return corpus_schema("nitf")
 
 
 @cache
@@ -221,7 +212,7 @@ def _wanted(schema: Schema, number: int, seed: int) -> list[str]:
 
 def traffic(_: Workload) -> Iterator[Row]:
     """Messages between eight brokers in a tree: the paper's four strategies, then merging; BLAST."""
-    schema = _schema("blast/NCBI_BlastOutput.dtd", "BlastOutput")
+    schema = corpus_schema("blast")
     if schema is None:
         return
     number = max(100, int(1_000 * SCALE))

@@ -14,15 +14,11 @@ from itertools import chain
 
 from pathcast.bench.foundation import Row
 from pathcast.bench.measure import best_times
-from pathcast.bench.workloads import Workload, corpus
+from pathcast.bench.workloads import Workload, corpus_schema
 from pathcast.generate import documents, subscriptions
 from pathcast.index import Index
 from pathcast.schema import Pruning, Schema
 
-SCHEMAS = {
-    "blast": ("blast/NCBI_BlastOutput.dtd", "BlastOutput"),
-    "xmark": ("xmark/auction.dtd", "site"),
-}
 SETTINGS = ((0.2, 0.0), (0.2, 0.2), (0.2, 0.4), (0.2, 0.6), (0.4, 0.2), (0.6, 0.2))
 FILTERS = 100_000
 # Wide enough to eliminate all that can be, as the paper does.
@@ -31,11 +27,10 @@ WIDE = Pruning(max_substitutes=1_000, max_length=10_000, max_results=1_000)
 
 def table(_: Workload) -> Iterator[Row]:
     """Pruned filters, // left and leading // for 100,000 filters, and what pruning costs and brings."""
-    folder = corpus()
-    for name, (file, root) in SCHEMAS.items():
-        if folder is None or not (folder / file).is_file():
+    for name in ("blast", "xmark"):
+        schema = corpus_schema(name)
+        if schema is None:
             continue
-        schema = Schema.from_dtd(folder / file, root)
         for wildcard, descendant in SETTINGS:
             yield _row(name, schema, wildcard, descendant)
 

@@ -10,7 +10,6 @@ compared with the index's, pair by pair. `PATHCAST_BENCH_SCALE` makes the number
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,8 +22,8 @@ from typing import Any
 from pathcast.bench import wire
 from pathcast.bench.answers import WrongAnswerError
 from pathcast.bench.foundation import Row
-from pathcast.bench.measure import best_times, processor_seconds, timed
-from pathcast.bench.workloads import Workload, corpus
+from pathcast.bench.measure import best_times, processor_seconds, scale, timed
+from pathcast.bench.workloads import Workload, corpus_schema
 from pathcast.generate import documents as draw_documents
 from pathcast.generate import subscriptions as draw_subscriptions
 from pathcast.index import Index
@@ -49,10 +48,7 @@ RESULTS = Path("benchmarks/results")
 
 @cache
 def _schema() -> Schema:
-    folder = corpus()
-    if folder is not None and (folder / "nitf/nitf-2-5.dtd").exists():
-        return Schema.from_dtd(folder / "nitf/nitf-2-5.dtd", "nitf")
-    return Schema.from_dtd(Path(__file__).parents[3] / "examples/news/wire.dtd")
+    return corpus_schema("nitf") or Schema.from_dtd(Path(__file__).parents[3] / "examples/news/wire.dtd")
 
 
 @cache
@@ -295,4 +291,4 @@ def _best(tasks: Mapping[str, Task], expected: Sequence[list[int]]) -> dict[str,
 
 
 def _scaled(number: int) -> int:
-    return max(10, int(number * float(os.environ.get("PATHCAST_BENCH_SCALE", "1"))))
+    return max(10, int(number * scale()))

@@ -7,14 +7,16 @@ The engines take turns, processor time is taken, and all must answer alike.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from pathcast.bench.answers import WrongAnswerError, check
 from pathcast.bench.foundation import Row
-from pathcast.bench.workloads import Workload, corpus
-from pathcast.bench.xtrie import BYTES_A_TAG, clock, scale
+from pathcast.bench.measure import best_times, scale
+from pathcast.bench.workloads import Workload, corpus_schema
+from pathcast.bench.xtrie import BYTES_A_TAG
 from pathcast.generate import documents, subscriptions
 from pathcast.index import Index, Matches
 from pathcast.schema import Schema
@@ -38,10 +40,9 @@ SETS: dict[str, dict[str, Any]] = {
 
 def table(_: Workload) -> Iterator[Row]:
     """Sets of twigs alone: microseconds a document, and as a multiple of auto."""
-    folder = corpus()
-    if folder is None or not (folder / "nitf" / "nitf-2-5.dtd").is_file():
+    schema = corpus_schema("nitf")
+    if schema is None:
         return
-    schema = Schema.from_dtd(folder / "nitf" / "nitf-2-5.dtd", "nitf")
     count = max(50, int(TWIGS * scale()))
     for name, parameters in SETS.items():
         queries = drawn(schema, count, parameters)
@@ -76,10 +77,8 @@ def _beside(
         raise WrongAnswerError(f"{name}: the engines disagree")
     check(indexes["xtrie"], queries, feed[:3], pairs=400)
     counts = [len(each) for each in indexes["auto"].match_many(feed) if isinstance(each, Matches)]
-    times = dict.fromkeys(indexes, float("inf"))
-    for _ in range(ROUNDS):
-        for engine, index in indexes.items():
-            times[engine] = min(times[engine], clock(partial(index.match_many, feed)))
+    tasks = {engine: partial(index.match_many, feed) for engine, index in indexes.items()}
+    times = best_times(tasks, ROUNDS, clock=time.process_time)
     for engine, index in indexes.items():
         yield Row(
             "twigs",

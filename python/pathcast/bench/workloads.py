@@ -8,6 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from pathcast.schema import Schema
+
+SCHEMAS = {
+    "nitf": ("nitf/nitf-2-5.dtd", "nitf"),
+    "blast": ("blast/NCBI_BlastOutput.dtd", "BlastOutput"),
+    "xmark": ("xmark/auction.dtd", "site"),
+}
+"""Files of the corpus, and the root of their documents."""
+
 
 @dataclass(frozen=True)
 class Workload:
@@ -28,6 +37,13 @@ def corpus() -> Path | None:
     named = os.environ.get("PATHCAST_CORPUS")
     folder = Path(named) if named else Path(__file__).resolve().parents[4] / "shared" / "corpus"
     return folder if folder.is_dir() else None
+
+
+def corpus_schema(name: str) -> Schema | None:
+    """One of `SCHEMAS`, if it is there."""
+    folder = corpus()
+    file, root = SCHEMAS[name]
+    return Schema.from_dtd(folder / file, root) if folder and (folder / file).is_file() else None
 
 
 def yfilter_benchmark() -> Workload:

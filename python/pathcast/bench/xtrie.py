@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -18,7 +18,8 @@ import pathcast
 from pathcast import _core
 from pathcast.bench.answers import check
 from pathcast.bench.foundation import Row
-from pathcast.bench.workloads import Workload, corpus
+from pathcast.bench.measure import best_times, scale, timed
+from pathcast.bench.workloads import Workload, corpus_schema
 from pathcast.generate import documents, subscriptions
 from pathcast.generate.subscriptions import DistinctError
 from pathcast.index import Index, Matches
@@ -100,10 +101,9 @@ SWEEPS = (
 
 def sweeps(_: Workload) -> Iterator[Row]:
     """Microseconds a document (figures 11 to 17) and megabytes (figure 18), as one parameter varies."""
-    folder = corpus()
-    if folder is None or not (folder / "nitf" / "nitf-2-5.dtd").is_file():
+    schema = corpus_schema("nitf")
+    if schema is None:
         return
-    schema = Schema.from_dtd(folder / "nitf" / "nitf-2-5.dtd", "nitf")
     wanted = os.environ.get("PATHCAST_BENCH_FIGURES", "").split()
     chosen = [sweep for sweep in SWEEPS if not wanted or sweep.figure in wanted]
     drawn = _Drawn(schema, chosen)
@@ -123,11 +123,6 @@ def sweeps(_: Workload) -> Iterator[Row]:
             for subject, row in _point(schema, sweep, point, indexes, [xpath for _, xpath in rows]):
                 megabytes.setdefault((point, subject), _without_time(row.values))
                 yield row
-
-
-def scale() -> float:
-    """The share of the paper's numbers of expressions that is run."""
-    return float(os.environ.get("PATHCAST_BENCH_SCALE", "1"))
 
 
 def _without_time(values: Mapping[str, float]) -> dict[str, float]:
@@ -234,22 +229,12 @@ def _times(indexes: Mapping[str, Index], feed: Sequence[bytes]) -> dict[str, flo
     """Seconds a document, the best of rounds taken in turn; slow ones get fewer documents."""
     shares: dict[str, Sequence[bytes]] = {}
     for name, index in indexes.items():
-        took = clock(partial(index.match_many, feed[:2])) / 2
+        took = timed(partial(index.match_many, feed[:2]), time.process_time)[0] / 2
         shares[name] = feed[: max(3, min(len(feed), int(SECONDS / ROUNDS / max(took, 1e-6))))]
-    best = dict.fromkeys(indexes, float("inf"))
-    for _ in range(ROUNDS):
-        for name, index in indexes.items():
-            took = clock(partial(_match, index, shares[name])) / len(shares[name])
-            best[name] = min(best[name], took)
-    return best
+    tasks = {name: partial(_match, index, shares[name]) for name, index in indexes.items()}
+    best = best_times(tasks, ROUNDS, clock=time.process_time)  # others on the machine disturb it less
+    return {name: took / len(shares[name]) for name, took in best.items()}
 
 
 def _match(index: Index, feed: Sequence[bytes]) -> int:
     return sum(len(result) for result in index.match_many(feed) if isinstance(result, Matches))
-
-
-def clock(task: Callable[[], object]) -> float:
-    """Seconds of processor time: others on the machine disturb it less."""
-    start = time.process_time()
-    task()
-    return time.process_time() - start

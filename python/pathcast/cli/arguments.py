@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, NoReturn, TypeAlias
 
@@ -20,6 +21,17 @@ def fail(*messages: str) -> NoReturn:
     for message in messages:
         typer.echo(message, err=True)
     raise typer.Exit(2)
+
+
+def named(given: Iterable[str] | None, what: str) -> dict[str, str]:
+    """What was given as ``NAME=VALUE``; `what` says in the message how it is to be written."""
+    found: dict[str, str] = {}
+    for each in given or ():
+        name, equals, value = each.partition("=")
+        if not equals:
+            fail(f"pathcast: {what}, not {printable(each)!r}")
+        found[name] = value
+    return found
 
 
 def _print_version(wanted: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pathcast.cli.arguments import Dtd, OptionalDtd, Root, Version, fail, read_schema
+from pathcast.cli.arguments import Dtd, OptionalDtd, Root, Version, fail, named, read_schema
 from pathcast.errors import XPathError, printable
 from pathcast.network.advertisement import advertisements, graph_advertisement
 from pathcast.network.covering import relation
@@ -41,7 +41,9 @@ def cover(
       pathcast cover '/a//b' '/a/c/b'
     """
     try:
-        typer.echo(relation(first, second, namespaces=_namespaces(namespace), ordered=ordered))
+        typer.echo(
+            relation(first, second, namespaces=named(namespace, "a namespace is PREFIX=URI"), ordered=ordered)
+        )
     except XPathError as error:
         fail(f"pathcast: {error}")
 
@@ -100,13 +102,3 @@ def advertise(
     )
     sys.stdout.writelines(f"{printable(line)}\n" for line in lines)
     sys.stdout.flush()
-
-
-def _namespaces(given: list[str] | None) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for each in given or ():
-        prefix, equals, uri = each.partition("=")
-        if not equals:
-            fail(f"pathcast: a namespace is PREFIX=URI, not {printable(each)!r}")
-        found[prefix] = uri
-    return found

@@ -19,7 +19,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from pathcast.cli.arguments import Engine, OptionalDtd, Root, Version, fail, read_schema
+from pathcast.cli.arguments import Engine, OptionalDtd, Root, Version, fail, named, read_schema
 from pathcast.errors import PathcastError, printable
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ def match(
             id=id,
             document=document,
             record=record,
-            options=_pairs(option),
+            options=named(option, "--option takes KEY=VALUE"),
         )
         answers = match_tagged(
             frame,
@@ -287,7 +287,7 @@ def stream(
             format=document_format.value,
             id=id,
             document=document,
-            options=_pairs(option),
+            options=named(option, "--option takes KEY=VALUE"),
             schema=schema,
             streaming=True,
         )
@@ -411,16 +411,6 @@ def _ending(path: str) -> str:
     if ending not in known:
         fail(f"{path}: the name must end in one of {', '.join('.' + each for each in known)}")
     return ending
-
-
-def _pairs(options: list[str] | None) -> dict[str, str]:
-    pairs = {}
-    for option in options or ():
-        key, equals, value = option.partition("=")
-        if not equals:
-            fail(f"pathcast: --option takes KEY=VALUE, not {option!r}")
-        pairs[key] = value
-    return pairs
 
 
 def _summary(title: str, **rows: str) -> None:

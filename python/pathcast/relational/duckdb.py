@@ -12,7 +12,7 @@ import duckdb
 from pathcast.errors import DatabaseError
 from pathcast.relational import dialect, tables
 from pathcast.relational.settings import Settings
-from pathcast.relational.storing import write_setting
+from pathcast.relational.storing import settle
 
 GROWING = ("Kept", "MatchedXPath")
 """Tables of a run that are added to."""
@@ -34,12 +34,7 @@ class DuckDB:
                 # Keys would be indexes in memory; only the small tables get one.
                 unique = f", primary key ({', '.join(key)})" if table in {"Setting", "Subscription"} else ""
                 session.execute(f"create table if not exists {{{table}}} ({columns}{unique})")
-            kept = session.rows("select name, content from {Setting}")
-            settings = wanted.of(kept) if kept else wanted
-            for name, content in settings.rows():
-                if (name, content) not in kept:
-                    write_setting(session, name, dialect.parsed(content))
-        return settings
+            return settle(session, wanted)
 
     @contextmanager
     def reading(self) -> Iterator[DuckSession]:

@@ -18,7 +18,7 @@ from psycopg import IsolationLevel
 from pathcast.errors import DatabaseError
 from pathcast.relational import copying, dialect, tables
 from pathcast.relational.settings import Settings
-from pathcast.relational.storing import write_setting
+from pathcast.relational.storing import settle
 
 ANALYSED = 1_000  # rows that are added to a table which stays, from which it is looked at anew
 SESSION = (
@@ -53,12 +53,7 @@ class PostgreSQL:
                 )
                 for index in indexes(table, dialect.kept_table(table)):
                     session.execute(index)
-            kept = session.rows("select name, content from {Setting}")
-            settings = wanted.of(kept) if kept else wanted
-            for name, content in settings.rows():
-                if (name, content) not in kept:
-                    write_setting(session, name, dialect.parsed(content))
-        return settings
+            return settle(session, wanted)
 
     def reading(self) -> Any:
         """A transaction that sees the subscriptions as they are now."""

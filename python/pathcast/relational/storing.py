@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pathcast.errors import DatabaseError
-from pathcast.relational import tables
+from pathcast.relational import dialect, tables
 
 if TYPE_CHECKING:
     from pathcast.relational.backend import Writer
+    from pathcast.relational.settings import Settings
 
 SWEPT_FROM = 1_000
 """Subscriptions removed before what they left is swept, if they are as many as those that are there."""
@@ -85,6 +86,16 @@ def _count_removed(session: Writer, more: int) -> None:
         sweep(session)
     else:
         write_setting(session, "removed", removed)
+
+
+def settle(session: Writer, wanted: Settings) -> Settings:
+    """The settings that hold: those that are kept, or else the wanted ones, kept from now on."""
+    kept = session.rows("select name, content from {Setting}")
+    settings = wanted.of(kept) if kept else wanted
+    for name, content in settings.rows():
+        if (name, content) not in kept:
+            write_setting(session, name, dialect.parsed(content))
+    return settings
 
 
 def write_setting(session: Writer, name: str, value: object) -> None:
