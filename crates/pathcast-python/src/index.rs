@@ -200,7 +200,7 @@ impl Index {
                 documents.by_ref().take(BLOCK).map(|document| Source::new(&document?)).collect();
             let mut block = block?;
             if block.is_empty() {
-                return Batch::new(py, results, self.read(py, Core::all_numbers)?);
+                return Ok(Batch::new(results, self.read(py, Core::all_numbers)?));
             }
             results.extend(self.read(py, |core| {
                 let mut refused = Vec::new();
@@ -313,7 +313,7 @@ impl Index {
                 from = to;
             }
         }
-        Batch::new(py, results, self.read(py, Core::all_numbers)?)
+        Ok(Batch::new(results, self.read(py, Core::all_numbers)?))
     }
 }
 

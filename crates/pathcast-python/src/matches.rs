@@ -153,32 +153,24 @@ impl Column {
 /// One result for each document of a `match_many`, in order: `Matches`, or a `DocumentError`.
 #[pyclass(module = "pathcast._core", frozen, sequence)]
 pub(crate) struct Batch {
-    results: Vec<Result<Py<Matches>, DocumentError>>,
+    results: Vec<Result<pathcast_core::index::Matches, DocumentError>>,
     /// Whether all ids of the index are numbers.
     numbers: bool,
 }
 
 impl Batch {
     pub(crate) fn new(
-        py: Python<'_>,
         results: Vec<Result<pathcast_core::index::Matches, DocumentError>>,
         numbers: bool,
-    ) -> PyResult<Self> {
+    ) -> Self {
         // A subscription may have been added between two blocks of documents.
         let numbers = numbers && results.iter().flatten().all(pathcast_core::index::Matches::all_numbers);
-        let results: PyResult<Vec<_>> = results
-            .into_iter()
-            .map(|result| match result {
-                Ok(matches) => Ok(Ok(Py::new(py, Matches::new(matches))?)),
-                Err(error) => Ok(Err(error)),
-            })
-            .collect();
-        Ok(Self { results: results?, numbers })
+        Self { results, numbers }
     }
 
     fn item<'py>(&self, py: Python<'py>, at: usize) -> PyResult<Bound<'py, PyAny>> {
         match &self.results[at] {
-            Ok(matches) => Ok(matches.bind(py).clone().into_any()),
+            Ok(matches) => Ok(Bound::new(py, Matches::new(matches.clone()))?.into_any()),
             Err(error) => document_exception(py, error),
         }
     }
@@ -231,9 +223,10 @@ impl Batch {
         let mut total = 0_usize;
         for result in &self.results {
             if let Ok(matches) = result {
-                let matches = matches.get();
-                matches.ids().for_each(|id| column.push(id));
-                total += matches.slots().len();
+                for slot in matches.slots() {
+                    column.push(matches.id(slot));
+                    total += 1;
+                }
             }
             offsets.push(i32::try_from(total).map_err(|_| {
                 PyOverflowError::new_err(

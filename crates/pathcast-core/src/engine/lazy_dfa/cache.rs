@@ -6,6 +6,7 @@ use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
 use super::accepted::{Accepted, AcceptedId};
+use super::transitions::Transitions;
 use crate::engine::yfilter::{Configuration, YFilter};
 use crate::names::{NameId, Resolved};
 
@@ -16,11 +17,13 @@ pub(super) const DEAD: StateId = 0;
 
 /// What a start tag or an attribute is to a cache: one number.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Symbol(u32);
+pub(super) struct Symbol(pub(super) u32);
 
 impl Symbol {
     const ATTRIBUTE: u32 = 1 << 31;
     const NAMESPACE: u32 = 1 << 30;
+    /// No symbol: no name has this number.
+    pub(super) const NONE: Self = Self(u32::MAX);
 
     pub(super) fn element(name: Resolved) -> Self {
         // A name implies its namespace; only a name nobody uses can be met by its namespace alone.
@@ -34,14 +37,6 @@ impl Symbol {
     pub(super) fn attribute(name: Resolved) -> Self {
         Self(Self::element(name).0 | Self::ATTRIBUTE)
     }
-}
-
-#[derive(Clone, Copy)]
-struct Transition {
-    from: StateId,
-    symbol: Symbol,
-    to: StateId,
-    accepted: AcceptedId,
 }
 
 /// A set of active states, in one vector of all sets: the passing ones, then the staying ones.
@@ -59,7 +54,7 @@ pub(super) struct Cache {
     active: Vec<u32>,
     sets: Vec<Set>,
     index: HashTable<StateId>,
-    transitions: HashTable<Transition>,
+    transitions: Transitions,
     pub(super) accepted: Accepted,
     next: Configuration,
 }
@@ -74,7 +69,7 @@ impl Cache {
         self.active.capacity() * 4
             + self.sets.capacity() * size_of::<Set>()
             + self.index.allocation_size()
-            + self.transitions.allocation_size()
+            + self.transitions.bytes()
             + self.accepted.bytes()
     }
 
@@ -93,9 +88,7 @@ impl Cache {
 
     #[inline]
     pub(super) fn known(&self, from: StateId, symbol: Symbol) -> Option<(StateId, AcceptedId)> {
-        self.transitions
-            .find(place(from, symbol), |each| each.from == from && each.symbol == symbol)
-            .map(|each| (each.to, each.accepted))
+        self.transitions.get(from, symbol)
     }
 
     /// Builds the transition that a start tag makes.
@@ -111,7 +104,7 @@ impl Cache {
         automaton.step(passing, staying, element, &mut self.next);
         let to = self.intern(automaton);
         let accepted = self.accepted.intern(&mut self.next.paths);
-        self.remember(Transition { from, symbol: Symbol::element(element), to, accepted });
+        self.transitions.insert(from, Symbol::element(element), to, accepted);
         (to, accepted)
     }
 
@@ -123,13 +116,8 @@ impl Cache {
             automaton.attribute_paths(state, name, &mut self.next.paths);
         }
         let accepted = self.accepted.intern(&mut self.next.paths);
-        self.remember(Transition { from: at, symbol: Symbol::attribute(name), to: DEAD, accepted });
+        self.transitions.insert(at, Symbol::attribute(name), DEAD, accepted);
         accepted
-    }
-
-    fn remember(&mut self, transition: Transition) {
-        let key = place(transition.from, transition.symbol);
-        self.transitions.insert_unique(key, transition, |each| place(each.from, each.symbol));
     }
 
     /// The state of the set in `self.next`.
@@ -174,11 +162,6 @@ impl Cache {
     pub(super) fn looks_at_attributes(&self, id: StateId) -> bool {
         self.sets[id as usize].attributes
     }
-}
-
-fn place(from: StateId, symbol: Symbol) -> u64 {
-    let product = (u64::from(from) << 32 | u64::from(symbol.0)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    product ^ (product >> 32)
 }
 
 pub(super) fn hash(numbers: &[u32]) -> u64 {

@@ -6,8 +6,8 @@
 //! set of active states; documents of a feed reach few, again and again.
 //!
 //! **Data.** The nondeterministic automaton is immutable and shared. What is built lies in the run, one for each
-//! thread: sets by content, one table of transitions `(state, name) -> (state, accepted)`, and the accepted path sets,
-//! each stored once. Names that no subscription uses are one name.
+//! thread: sets by content, transitions `(state, name) -> (state, accepted)`, and the accepted path sets, each stored
+//! once. Names that no subscription uses are one name.
 //!
 //! **Budget.** Bytes are counted as the cache grows. When they are used up, the rest of the document steps on sets that
 //! are not kept; the cache is emptied before the next document. It is never emptied while a document is open, because
@@ -19,6 +19,7 @@
 mod accepted;
 mod cache;
 mod run;
+mod transitions;
 
 pub use run::{BUDGET, Run};
 
