@@ -15,16 +15,17 @@ import os
 import shutil
 import tempfile
 from functools import reduce
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
-from pyspark.sql.types import BinaryType, StringType, StructField, StructType
+from pyspark.sql.types import BinaryType, StringType
 
 from pathcast.limits import Limits
+from pathcast.spark.answers import DEAD_COLUMNS, answers, columns
 from pathcast.spark.artifact import check_engine
 from pathcast.spark.compile import Compiled, RejectedSubscriptions, compile_subscriptions
-from pathcast.spark.matching import MatchJob
+from pathcast.spark.matching import MatchJob, Want
 from pathcast.spark.session import bound_batches, column_type, needs_shipping, quoted, ship_files
 from pathcast.spark.worker import ShardFiles, on_worker
 from pathcast.types import Namespaces
@@ -33,10 +34,8 @@ __all__ = ["match", "match_tagged", "split_tagged"]
 
 Subscriptions: TypeAlias = "DataFrame | Compiled | str | os.PathLike[str]"
 Mode: TypeAlias = Literal["PERMISSIVE", "DROPMALFORMED", "FAILFAST"]
-Want: TypeAlias = Literal["matches", "dead", "tagged"]
 
 BATCH_BYTES = 4 << 20  # between 2 and 8 MB were a fifth faster than Spark's 10,000 rows of 2 KB
-_DEAD = "reason string, line bigint, column bigint, kind string, excerpt string"
 _SHOWN = 5  # bad subscriptions that an error lists
 
 
@@ -78,7 +77,8 @@ def match(
     )
     matches = plan.run("matches", compiled, ship)
     if mode == "DROPMALFORMED":
-        return matches, documents.sparkSession.createDataFrame([], plan.schema("dead", compiled))
+        empty = columns("dead", plan.id_type, compiled.manifest)
+        return matches, documents.sparkSession.createDataFrame([], empty)
     return matches, plan.run("dead", compiled, ship)
 
 
@@ -113,12 +113,11 @@ def match_tagged(
 
 def split_tagged(tagged: DataFrame) -> tuple[DataFrame, DataFrame]:
     """The matches and the dead letters of a tagged DataFrame."""
-    dead = [field.split()[0] for field in _DEAD.split(", ")]
-    names = [name for name in tagged.columns if name not in dead]
+    names = [name for name in tagged.columns if name not in DEAD_COLUMNS]
     bare = [name for name in names if name not in ("subscription_id", "subscriber")]
     return (
         tagged.where(F.col("reason").isNull()).select(*names),
-        tagged.where(F.col("reason").isNotNull()).select(*bare, *dead),
+        tagged.where(F.col("reason").isNotNull()).select(*bare, *DEAD_COLUMNS),
     )
 
 
@@ -133,25 +132,12 @@ class _Plan:
         check_engine(engine)
         if batch_bytes < 1:
             raise ValueError(f"batch_bytes must be at least 1, not {batch_bytes}")
-        self._id_type = column_type(documents, id, "documents")
+        self.id_type = column_type(documents, id, "documents")
         column_type(documents, document, "documents", (StringType, BinaryType))
         self._documents = documents.select(
             F.col(quoted(id)).alias("id"), F.col(quoted(document)).alias("document")
         )
         self._engine, self._mode, self._batch_bytes = engine, mode, batch_bytes
-
-    def schema(self, want: Want, compiled: Compiled) -> StructType:
-        """The columns of the result."""
-        manifest = compiled.manifest
-        parts = []
-        if want != "dead":
-            parts.append(f"subscription_id {manifest.id_type}")
-            if manifest.subscriber_type:
-                parts.append(f"subscriber {manifest.subscriber_type}")
-        if want != "matches":
-            parts.append(_DEAD)
-        rest = cast(StructType, StructType.fromDDL(", ".join(parts)))
-        return StructType([StructField("doc_id", self._id_type), *rest.fields])
 
     def run(self, want: Want, compiled: Compiled, ship: bool | None) -> DataFrame:
         """The tasks of all shards; dead letters come from the first one only."""
@@ -163,7 +149,7 @@ class _Plan:
         if needs_shipping(spark) if ship is None else ship:
             names = (name for shard in compiled.manifest.shards for name in (shard.index, shard.rows))
             ship_files(spark, compiled.path, names)
-        schema = self.schema(want, compiled)
+        schema = columns(want, self.id_type, compiled.manifest)
         # A worker holds one shard; without shards, two versions, for jobs that take turns.
         keep = 2 if compiled.shards == 1 else 1
         frames = []
@@ -180,7 +166,7 @@ class _Plan:
         job_want: Want = "matches" if want == "tagged" and self._mode == "DROPMALFORMED" else want
         job = MatchJob(job_want, files, compiled.manifest.settings, failfast, self._batch_bytes)
         function = on_worker("matching", "match_batches", job)
-        return self._documents.mapInArrow(function, self.schema(job_want, compiled))
+        return answers(job_want, self._documents, function, compiled.manifest)
 
 
 def _compiled(

@@ -2,6 +2,9 @@
 
 A batch is matched in slices, bounded in bytes and in the matches they may give: 170,000 matches a document
 and 10,000 documents a batch would be more than memory holds.
+
+A row that goes back to Spark is a document with the list of its matches, `found`, which Spark makes rows of:
+to hand over a row for each match would cost Spark more time than the matches themselves.
 """
 
 from __future__ import annotations
@@ -12,8 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from time import perf_counter_ns
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -21,10 +25,13 @@ from pathcast.errors import DocumentError, printable
 from pathcast.spark.artifact import Settings
 from pathcast.spark.worker import Batches, OpenShard, ShardFiles, open_shard
 
-__all__ = ["MatchJob", "Meter", "excerpt", "match_batches"]
+__all__ = ["DEAD", "MatchJob", "Meter", "Want", "excerpt", "match_batches", "no_match"]
+
+Want: TypeAlias = Literal["matches", "dead", "tagged"]
 
 _MATCHES = 4 << 20  # that a slice may give, by what was seen so far
-_ROWS = 256 << 10  # of a batch that goes back to Spark
+_SENT = 256 << 10  # matches of a batch that goes back to Spark
+_LISTED = 16 << 10  # matches of a row; longer lists go in several. It divides the other
 _EXCERPT = 200  # bytes of a document that a dead letter quotes
 _LINE_END = re.compile(rb"\r\n?|\n")
 
@@ -41,7 +48,7 @@ DEAD = (
 class MatchJob:
     """What a task is to do with its batches: columns 0 and 1 are the id and the document."""
 
-    want: Literal["matches", "dead", "tagged"]
+    want: Want
     shard: ShardFiles | None
     """None to check documents only."""
     settings: Settings
@@ -62,7 +69,7 @@ class Meter:
 
 
 def match_batches(batches: Batches, job: MatchJob, meter: Meter | None = None) -> Batches:
-    """The rows that `job.want` asks for."""
+    """The rows that `job.want` asks for, as `pathcast.spark.answers` reads them."""
     shard = open_shard(job.shard) if job.shard else _checking(job)
     documents_at_once = max(1, _MATCHES // max(1, len(shard.index)))
     for batch in batches:
@@ -108,15 +115,30 @@ def _within(ends: Any, start: int, size: int) -> int:
 
 
 def _matches(ids: Any, lists: Any, shard: OpenShard, job: MatchJob) -> Iterator[Any]:
-    parents, rows = pc.list_parent_indices(lists), pc.list_flatten(lists)
-    for at in range(0, len(rows), _ROWS):
-        some = rows.slice(at, _ROWS)
-        columns = {"doc_id": ids.take(parents.slice(at, _ROWS)), "subscription_id": shard.ids.take(some)}
+    offsets, rows = lists.offsets.to_numpy(), lists.values
+    bounds = np.union1d(offsets, np.arange(0, len(rows), _LISTED))  # of lists that are neither empty nor long
+    of = np.searchsorted(offsets, bounds[:-1], side="right") - 1  # the document of each
+    for at in range(0, len(rows), _SENT):
+        some = rows.slice(at, _SENT)
+        first, last = np.searchsorted(bounds, (at, at + len(some)))
+        columns = {"subscription_id": shard.ids.take(some)}
         if shard.subscribers is not None:
             columns["subscriber"] = shard.subscribers.take(some)
+        found = pa.StructArray.from_arrays(list(columns.values()), list(columns))
+        cut = pa.array(bounds[first : last + 1] - at, pa.int32())
+        sent = {"doc_id": ids.take(pa.array(of[first:last])), "found": pa.ListArray.from_arrays(cut, found)}
         if job.want == "tagged":
-            columns |= {name: pa.nulls(len(some), kind) for name, kind in DEAD}
-        yield pa.RecordBatch.from_pydict(columns)
+            sent |= {name: pa.nulls(last - first, kind) for name, kind in DEAD}
+        yield pa.RecordBatch.from_pydict(sent)
+
+
+def no_match(rows: int, shard: OpenShard) -> Any:
+    """The column `found` of rows that are no matches but shall stay rows: lists of one null."""
+    columns = {"subscription_id": pa.nulls(rows, shard.ids.type)}
+    if shard.subscribers is not None:
+        columns["subscriber"] = pa.nulls(rows, shard.subscribers.type)
+    nothing = pa.StructArray.from_arrays(list(columns.values()), list(columns))
+    return pa.ListArray.from_arrays(pa.array(range(rows + 1), pa.int32()), nothing)
 
 
 def _dead(ids: Any, documents: Any, results: Any, lists: Any, shard: OpenShard, job: MatchJob) -> Any:
@@ -130,9 +152,7 @@ def _dead(ids: Any, documents: Any, results: Any, lists: Any, shard: OpenShard, 
         raise DocumentError(reason, error.line, error.column, error.kind)
     columns = {"doc_id": ids.take(bad)}
     if job.want == "tagged":
-        columns["subscription_id"] = pa.nulls(len(errors), shard.ids.type)
-        if shard.subscribers is not None:
-            columns["subscriber"] = pa.nulls(len(errors), shard.subscribers.type)
+        columns["found"] = no_match(len(errors), shard)
     values = (
         (error.reason, error.line, error.column, error.kind, excerpt(documents[at].as_buffer(), error))
         for at, error in zip(places, errors, strict=True)

@@ -1,6 +1,6 @@
 """Matches batches within a worker as `matching` does, and ends with a row that says what the task did.
 
-All shards give the same columns: those of a tagged DataFrame. A row whose `kind` is `METRICS` is neither a
+All shards give the same columns. A row whose `kind` is `METRICS` is neither a
 match nor a dead letter; its `reason` is a JSON object.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pathcast.spark.matching import DEAD, MatchJob, Meter, match_batches
+from pathcast.spark.matching import DEAD, MatchJob, Meter, match_batches, no_match
 from pathcast.spark.worker import Batches, open_shard
 
 __all__ = ["METRICS", "MeteredJob", "match_metered"]
@@ -42,9 +42,7 @@ def match_metered(batches: Batches, job: MeteredJob) -> Batches:
     assert job.match.shard is not None
     shard = open_shard(job.match.shard)
     values = asdict(meter) | {"task_ns": perf_counter_ns() - started, "first": job.first}
-    columns = {"doc_id": pa.nulls(1, seen[0]), "subscription_id": pa.nulls(1, shard.ids.type)}
-    if shard.subscribers is not None:
-        columns["subscriber"] = pa.nulls(1, shard.subscribers.type)
+    columns = {"doc_id": pa.nulls(1, seen[0]), "found": no_match(1, shard)}
     columns |= {name: pa.nulls(1, kind) for name, kind in DEAD}
     columns["reason"] = pa.array([json.dumps(values)])
     columns["kind"] = pa.array([METRICS])

@@ -36,14 +36,15 @@ from uuid import uuid4
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
-from pyspark.sql.types import BinaryType, StringType, StructField, StructType
+from pyspark.sql.types import BinaryType, StringType
 
 from pathcast.errors import IndexFormatError
+from pathcast.spark.answers import DEAD_COLUMNS, answers
 from pathcast.spark.artifact import Manifest, check_engine, replace_file
 from pathcast.spark.compile import Compiled
 from pathcast.spark.delivery import delivery_column, hash_column
 from pathcast.spark.match import BATCH_BYTES, Mode
-from pathcast.spark.matching import DEAD, MatchJob
+from pathcast.spark.matching import MatchJob, Want
 from pathcast.spark.metering import METRICS, MeteredJob
 from pathcast.spark.session import bound_batches, column_type, needs_shipping, ship_files
 from pathcast.spark.sinks import Batch, FileSink, Sink, StreamError
@@ -201,22 +202,16 @@ class _Runner:
             F.struct(F.col("doc_id").alias("id"), hash_column(F.col("xml")).alias("hash")).alias("id"),
             F.col("xml").alias("document"),
         )
-        fields = [f"subscription_id {manifest.id_type}"]
-        if manifest.subscriber_type:
-            fields.append(f"subscriber {manifest.subscriber_type}")
-        fields.append("reason string, line bigint, column bigint, kind string, excerpt string")
-        rest = cast(StructType, StructType.fromDDL(", ".join(fields)))
-        schema = StructType([StructField("doc_id", pairs.schema["id"].dataType), *rest.fields])
         frames = []
         keep = 2 if compiled.shards == 1 else 1
         for shard in manifest.shards:
             files = ShardFiles(str(compiled.path), shard, manifest.settings, self.engine, keep)
             first = shard.number == 0
-            want = "tagged" if first and self.mode != "DROPMALFORMED" else "matches"
+            want: Want = "tagged" if first and self.mode != "DROPMALFORMED" else "matches"
             failfast = self.mode == "FAILFAST"
-            job = MatchJob(want, files, manifest.settings, failfast, self.batch_bytes)  # type: ignore[arg-type]
+            job = MatchJob(want, files, manifest.settings, failfast, self.batch_bytes)
             function = on_worker("metering", "match_metered", MeteredJob(job, first))
-            frames.append(pairs.mapInArrow(function, schema))
+            frames.append(answers("tagged", pairs, function, manifest))
         return reduce(lambda left, right: left.union(right), frames)
 
 
@@ -230,7 +225,7 @@ def _parts(tagged: DataFrame, compiled: Compiled) -> tuple[DataFrame, DataFrame]
     matches = tagged.where(F.col("kind").isNull()).select(doc_id.alias("doc_id"), *names, *last, delivered)
     letters = tagged.where(F.col("kind").isNotNull() & (F.col("kind") != F.lit(METRICS)))
     undelivered = delivery_column(doc_id, hash, None, version).alias("delivery_id")
-    dead = letters.select(doc_id.alias("doc_id"), *(name for name, _ in DEAD), *last, undelivered)
+    dead = letters.select(doc_id.alias("doc_id"), *DEAD_COLUMNS, *last, undelivered)
     return matches, dead
 
 

@@ -1,0 +1,71 @@
+"""What workers send: lists of matches, cut where they are long."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+
+import pyarrow as pa
+
+import pathcast
+from pathcast.spark import matching
+from pathcast.spark.artifact import Settings, Shard
+from pathcast.spark.matching import MatchJob, Want, match_batches
+from pathcast.spark.worker import OpenShard, ShardFiles
+
+DOCUMENTS = ["<none/>", "<a/>", None, "<b/>", "<none/>", "<b><a/></b>", "<bad>", "<a/>", "<none/>"]
+ALL = 8  # subscriptions to each of a and b
+
+
+def sent(monkeypatch: pytest.MonkeyPatch, want: Want, subscribers: bool) -> list[dict[str, Any]]:
+    """The rows of all batches, and their sizes checked."""
+    index = pathcast.Index()
+    index.add_many([(at, f"//{'ab'[at % 2]}") for at in range(2 * ALL)])
+    names = pa.array([f"who-{at}" for at in range(2 * ALL)]) if subscribers else None
+    shard = OpenShard(index, pa.array([f"s{at}" for at in range(2 * ALL)]), names)
+    monkeypatch.setattr(matching, "open_shard", lambda files: shard)
+    files = ShardFiles("", Shard(0, "", "", 2 * ALL, 0, 0, 0, 0), Settings())
+    job = MatchJob(want, files, Settings(), failfast=False, batch_bytes=1 << 20)
+    cells = [pa.array(range(len(DOCUMENTS))), pa.array(DOCUMENTS, pa.string())]
+    batches = list(match_batches(iter([pa.RecordBatch.from_arrays(cells, names=["id", "document"])]), job))
+    rows: list[dict[str, Any]] = []
+    for batch in batches:
+        assert sum(map(len, batch["found"].to_pylist())) <= matching._SENT
+        rows += batch.to_pylist()
+    assert all(0 < len(row["found"]) <= matching._LISTED for row in rows)
+    return rows
+
+
+@pytest.mark.parametrize("subscribers", [False, True])
+@pytest.mark.parametrize(("listed", "together"), [(3, 6), (1, 1), (5, 10), (1000, 1000)])
+def test_lists_of_any_length_are_sent_whole(
+    monkeypatch: pytest.MonkeyPatch, listed: int, together: int, subscribers: bool
+) -> None:
+    monkeypatch.setattr(matching, "_LISTED", listed)
+    monkeypatch.setattr(matching, "_SENT", together)
+    rows = sent(monkeypatch, "matches", subscribers)
+    found = [(row["doc_id"], each["subscription_id"]) for row in rows for each in row["found"]]
+    if subscribers:
+        assert all(
+            each["subscriber"] == "who-" + each["subscription_id"][1:]
+            for row in rows
+            for each in row["found"]
+        )
+    expected = [
+        (document, f"s{at}")
+        for document, names in ((1, "a"), (3, "b"), (5, "ab"), (7, "a"))
+        for at in range(2 * ALL)
+        if "ab"[at % 2] in names
+    ]
+    assert found == expected
+
+
+def test_a_dead_letter_stays_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = sent(monkeypatch, "tagged", True)
+    dead = [row for row in rows if row["reason"] is not None]
+    assert [row["doc_id"] for row in dead] == [2, 6]
+    assert all(row["found"] == [{"subscription_id": None, "subscriber": None}] for row in dead)
+    assert sum(len(row["found"]) for row in rows if row["reason"] is None) == 5 * ALL
