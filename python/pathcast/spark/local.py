@@ -52,6 +52,8 @@ def session(
     settings = {
         "spark.app.name": name,
         "spark.driver.memory": memory,
+        # Batches of megabytes are what the default collector, which works beside the program, is worst at.
+        "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
         "spark.log.level": "ERROR",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
