@@ -230,7 +230,9 @@ impl Index {
         guards.sort_unstable();
         let answer =
             Remembered { matched: matched.into(), candidates: candidates.into(), guards: guards.into() };
-        if let Some(signature) = engine.signature(run) {
+        if let Some(signature) = engine.signature(run)
+            && memo.seen(signature)
+        {
             memo.put(signature, answer.clone(), self.cache_bytes() / 4);
         }
         answer

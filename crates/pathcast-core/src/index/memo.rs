@@ -3,10 +3,14 @@
 //! An engine's signature tells all the paths it found. For paths the answer is then known; twigs that became candidates
 //! are decided anew for each document, because they look at values. An answer holds while neither the engine's numbers
 //! nor the subscriptions change, and all answers together stay within a budget.
+//!
+//! An answer is kept when its signature comes a second time. Most signatures of a feed of long documents come once, and to
+//! keep and drop their answers would cost more than to find them.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
 
 use super::roster::ExpressionId;
 use crate::engine::PathId;
@@ -22,11 +26,16 @@ pub(super) struct Remembered {
     pub(super) guards: Arc<[PathId]>,
 }
 
+/// Signatures seen once that are told from others, at most.
+const SEEN: usize = 1 << 16;
+
 /// The answers of one run.
 #[derive(Debug, Default)]
 pub(super) struct Memo {
     answers: FxHashMap<Box<[u32]>, Remembered>,
     bytes: usize,
+    /// By a signature's hash, cut to a place: the hash of the last one there.
+    seen: Vec<u64>,
     /// What the answers are of: the engine's numbers and the subscriptions.
     valid: (u64, u64),
 }
@@ -49,6 +58,16 @@ impl Memo {
         self.answers.get(signature)
     }
 
+    /// Whether a signature that has no answer came before, as far as is known; it has now.
+    pub(super) fn seen(&mut self, signature: &[u32]) -> bool {
+        let mut hasher = FxHasher::default();
+        signature.hash(&mut hasher);
+        let hash = hasher.finish();
+        self.seen.resize(SEEN, 0);
+        let last = &mut self.seen[hash as usize % SEEN];
+        std::mem::replace(last, hash) == hash
+    }
+
     pub(super) fn put(&mut self, signature: &[u32], answer: Remembered, budget: usize) {
         let lists = answer.matched.len() + answer.candidates.len() + answer.guards.len();
         let size = 4 * (signature.len() + lists) + 144;
@@ -62,6 +81,20 @@ impl Memo {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.bytes
+        self.bytes + self.seen.capacity() * 8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_is_seen_when_it_comes_again() {
+        let mut memo = Memo::default();
+        let signatures: Vec<Vec<u32>> = (0..100).map(|at| vec![at, 7 * at]).collect();
+        assert!(signatures.iter().all(|each| !memo.seen(each)));
+        assert!(signatures.iter().filter(|each| memo.seen(each)).count() > 90);
+        assert!(!memo.seen(&[0, 1]));
     }
 }
