@@ -65,7 +65,7 @@ impl XTrie {
         }
         let again = again.then_some(anchor);
         for &Other { row, after } in &lineage.others {
-            if after == NONE || run.states.may_have(after) {
+            if after == NONE || run.states.has_any(after) {
                 self.probe_row(run, row, level, again);
             }
         }
