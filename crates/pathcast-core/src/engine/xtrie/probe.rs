@@ -11,6 +11,7 @@
 
 use std::cell::Cell;
 
+use super::decompose::StartTest;
 use super::levels::Levels;
 use super::lineage::{Lineage, Other, Target, Tested};
 use super::local::{accepts, passes};
@@ -144,9 +145,26 @@ impl XTrie {
         std::iter::successors(Some(at), next).count() as u32
     }
 
-    /// Whether the elements of a substring that ends at a level pass their tests. Many lineages have the same tests, so
-    /// the last answer is remembered.
+    /// Whether the elements of a substring that ends at a level pass their tests.
     pub(super) fn starts_pass(&self, run: &mut Run, tests: u32, level: u32) -> bool {
+        let mut known = true;
+        for gist in self.table.gists(tests) {
+            let verdict = match level.checked_sub(gist.up()) {
+                Some(level) => run.open.element(level).verdict(gist),
+                None => Some(false),
+            };
+            match verdict {
+                Some(true) => {}
+                Some(false) => return false,
+                None => known = false,
+            }
+        }
+        known || self.starts_pass_themselves(run, tests, level)
+    }
+
+    /// The same where gists do not tell. Many lineages have the same tests, so the last answer is remembered.
+    #[cold]
+    fn starts_pass_themselves(&self, run: &mut Run, tests: u32, level: u32) -> bool {
         let serial = run.open.serial(level) << 1;
         let Some(&verdict) = run.verdicts.get(tests as usize) else { return true };
         if serial != 0 && verdict & !1 == serial {
@@ -158,10 +176,10 @@ impl XTrie {
     }
 
     fn ask_starts(&self, run: &Run, tests: u32, level: u32) -> bool {
-        let may = run.open.element(level).may_pass(self.table.gist(tests));
-        let starts = || self.table.starts(tests).iter();
-        may && starts()
-            .all(|test| level >= test.up && passes(&test.condition, &run.open.element(level - test.up), None))
+        let passes = |test: &StartTest| {
+            level >= test.up && passes(&test.condition, &run.open.element(level - test.up), None)
+        };
+        self.table.starts(tests).iter().all(passes)
     }
 
     /// A lineage holds and the tests pass.
