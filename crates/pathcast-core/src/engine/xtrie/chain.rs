@@ -20,7 +20,6 @@ use crate::names::NameId;
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Chain {
-    node: NodeId,
     /// The nearest substring above, or `NONE`: then it is looked at in any case.
     above: NodeId,
     /// Its place in the list of its substring.
@@ -71,8 +70,8 @@ impl Chains {
         self.index.find(hash(node, NameId(above)), is).map(|entry| entry.chain)
     }
 
-    fn add(&mut self, chain: Chain) -> u32 {
-        let (node, above) = (chain.node, chain.above);
+    fn add(&mut self, node: NodeId, chain: Chain) -> u32 {
+        let above = chain.above;
         let at = self.free.pop().unwrap_or(self.chains.len() as u32);
         if at as usize == self.chains.len() {
             self.chains.push(chain);
@@ -108,7 +107,7 @@ impl Trie {
             hooks.reserve_exact(1); // most substrings have one, and room for four would cost more
         }
         let place = hooks.len() as u32;
-        let chain = self.chains.add(Chain { node, above, place, first: link, more: Vec::new() });
+        let chain = self.chains.add(node, Chain { above, place, first: link, more: Vec::new() });
         hooks.push(Hook { above, chain });
         if above != NONE {
             self.nodes[above as usize].hung += 1;
@@ -116,10 +115,9 @@ impl Trie {
         (chain, 0)
     }
 
-    /// Takes a lineage off its chain; the one that takes its place, if any.
-    pub(super) fn unchain(&mut self, chain: u32, place: u32) -> Option<u32> {
-        let Chain { node, above, place: hook, ref mut first, ref mut more } =
-            self.chains.chains[chain as usize];
+    /// Takes a lineage off a chain of its substring; the one that takes its place, if any.
+    pub(super) fn unchain(&mut self, node: NodeId, chain: u32, place: u32) -> Option<u32> {
+        let Chain { above, place: hook, ref mut first, ref mut more } = self.chains.chains[chain as usize];
         if let Some(last) = more.pop() {
             let gap = if place == 0 { Some(first) } else { more.get_mut(place as usize - 1) };
             let moved = gap.map(|gap| std::mem::replace(gap, last)).map(|_| last.lineage);
@@ -168,7 +166,7 @@ impl Trie {
             for (place, hook) in (0..).zip(&each.chains) {
                 let chain = &self.chains.chains[hook.chain as usize];
                 let (above, found) = (chain.above, self.chains.find(node, chain.above));
-                if (chain.node, chain.place, above, found) != (node, place, hook.above, Some(hook.chain)) {
+                if (chain.place, above, found) != (place, hook.above, Some(hook.chain)) {
                     return false;
                 }
                 if above != NONE {

@@ -88,10 +88,75 @@ pub(super) fn hash_of(text: &str) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::xtrie::local::passes;
+    use crate::engine::xtrie::open::Open;
+    use crate::names::Resolved;
+    use crate::values::Real;
 
     /// Two fit half a line of the processor's cache.
     #[test]
     fn gists_are_small() {
         assert_eq!(size_of::<Gists>(), 32);
+    }
+
+    /// What a gist tells is what the test says, and it tells all but whether equal hashes are equal texts.
+    #[test]
+    fn gists_agree_with_tests() {
+        let number = |text: f64| Real::new(text).unwrap();
+        let inner = [
+            Condition::True,
+            Condition::Value(ValueTest::Equals("x".into())),
+            Condition::Value(ValueTest::Differs("x".into())),
+            Condition::Value(ValueTest::Number(Comparison::Less, number(5.0))),
+            Condition::Value(ValueTest::Number(Comparison::NotEqual, number(3.0))),
+            Condition::Value(ValueTest::Contains("x".into())),
+        ];
+        let name = |id: u32| Resolved { name: NameId(id), ..Resolved::OTHER };
+        // Without namespaces two attributes may have one name.
+        let elements: [&[(u32, &str)]; 7] = [
+            &[],
+            &[(9, "x")],
+            &[(8, "x")],
+            &[(8, "y")],
+            &[(8, "x"), (8, "y")],
+            &[(8, "3")],
+            &[(8, "3"), (8, "7")],
+        ];
+        let mut told = 0;
+        for attributes in elements {
+            let mut open = Open::default();
+            open.begin();
+            open.start(name(1), attributes.iter().map(|&(id, value)| (name(id), value)));
+            for inner in &inner {
+                let condition = Condition::Attribute(NameTest::Name(NameId(8)), Box::new(inner.clone()));
+                let [gist, rest] = Gist::of(&[StartTest { up: 2, condition: condition.clone() }]);
+                let element = open.element(1);
+                assert_eq!((rest, element.verdict(&rest)), (Gist::Nothing, Some(true)));
+                if let Some(verdict) = element.verdict(&gist) {
+                    assert_eq!(verdict, passes(&condition, &element, None), "{condition:?} {attributes:?}");
+                    assert_eq!(gist.up(), 2);
+                    told += 1;
+                }
+            }
+        }
+        // Not told: whether a value contains the text (7), is it where the hash is (2), differs where no hash does (1).
+        assert_eq!(told, 7 * 6 - 7 - 2 - 1);
+    }
+
+    /// Further tests than two, and those without a gist, are left to the tests themselves.
+    #[test]
+    fn gists_leave_the_rest_to_the_tests() {
+        let has = |up: u32| StartTest {
+            up,
+            condition: Condition::Attribute(NameTest::Name(NameId(8)), Box::new(Condition::True)),
+        };
+        let other =
+            StartTest { up: 0, condition: Condition::Attribute(NameTest::Any, Box::new(Condition::True)) };
+        let gist = |up: u8| Gist::Has { up, name: NameId(8) };
+        assert_eq!(Gist::of(&[has(0), has(1)]), [gist(0), gist(1)]);
+        assert_eq!(Gist::of(&[other.clone(), has(1)]), [gist(1), Gist::Other]);
+        assert_eq!(Gist::of(&[has(2), has(1), has(0)]), [gist(2), Gist::Other]);
+        assert_eq!(Gist::of(&[has(300)]), Gist::UNKNOWN);
+        assert_eq!(Gist::of(&[other]), Gist::UNKNOWN);
     }
 }

@@ -30,6 +30,8 @@ pub(super) struct Lineage {
     users: u32,
     /// Lineages below it.
     pub(super) below: u32,
+    /// Whether the lineage above is a dummy's.
+    pub(super) on_dummy: bool,
     /// Its chain, and its place there.
     chain: u32,
     place: u32,
@@ -92,6 +94,8 @@ pub(super) struct Link {
     /// Number of its tests at the start tag, or `NONE`, and attributes without which the element fails them.
     pub(super) tests: u32,
     pub(super) needs: u32,
+    /// The subtree that is this lineage and nothing else, or `NONE`.
+    pub(super) leaf: u32,
     pub(super) kind: Kind,
     /// Whether it hangs on the document node itself.
     pub(super) first: bool,
@@ -108,6 +112,8 @@ pub(super) enum Kind {
     Tested,
     /// Paths are found, once a document.
     Paths,
+    /// One leaf is found that patterns share.
+    Leaf,
     /// Leaves are found, and perhaps paths, once below an element.
     Leaves,
     /// More than one of these.
@@ -144,6 +150,7 @@ impl Lineage {
         match (self.below > 0, ends) {
             (true, false) if simple => Kind::Inner,
             (_, false) if self.others.is_empty() && self.tested.is_empty() => Kind::Tested,
+            (false, true) if simple && self.plain.is_empty() && self.paths.is_empty() => Kind::Leaf,
             (false, true) if simple && leaves => Kind::Leaves,
             (false, true) if simple => Kind::Paths,
             _ => Kind::Mixed,
@@ -153,7 +160,8 @@ impl Lineage {
     /// Keeps what its chain says of it.
     fn refresh(&self, trie: &mut Trie) {
         if self.node != NONE {
-            trie.chains.link(self.chain, self.place).kind = self.kind();
+            let link = trie.chains.link(self.chain, self.place);
+            (link.kind, link.leaf) = (self.kind(), self.leaf);
         }
     }
 }
@@ -201,6 +209,7 @@ impl Lineages {
             tests,
             users: 1,
             below: 0,
+            on_dummy: self.lineages.get(parent as usize).is_some_and(|above| above.node == NONE),
             chain: NONE,
             place: NONE,
             leaf: NONE,
@@ -216,7 +225,7 @@ impl Lineages {
             let first = parent == NONE;
             let parent = if noted { parent } else { NONE };
             let (kind, late) = (Kind::Mixed, gap.min == 0);
-            let link = Link { lineage: at, parent, reach, tests, needs, kind, first, late };
+            let link = Link { lineage: at, parent, reach, tests, needs, leaf: NONE, kind, first, late };
             // What a late one hangs on may be met after it.
             let above = if late { NONE } else { probe };
             (fresh.chain, fresh.place) = trie.enchain(node, above, link);
@@ -255,7 +264,7 @@ impl Lineages {
                 gone.push(tests);
             }
             if node != NONE {
-                if let Some(moved) = trie.unchain(chain, place) {
+                if let Some(moved) = trie.unchain(node, chain, place) {
                     self.lineages[moved as usize].place = place;
                 }
                 trie.release(node);

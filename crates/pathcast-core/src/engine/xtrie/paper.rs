@@ -367,6 +367,13 @@ fn lineages_are_found_by_what_they_hang_on() {
             );
         }
         expect("h g / /", &[41]);
+
+        // What it hangs on may be the very element, and met after it.
+        let mut fixture = Fixture::new(Options { variant, single_paths, ..Options::default() });
+        fixture.add(0, "//*[not(b)][descendant-or-self::h]", false);
+        let mut run = Run::default();
+        assert_eq!(fixture.run(&mut run, "h g / /", |_, _| {}), [0], "{variant:?}");
+        assert_eq!(fixture.run(&mut run, "h b / /", |_, _| {}), [] as [u32; 0], "{variant:?}");
     }
 }
 

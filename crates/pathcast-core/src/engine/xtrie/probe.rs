@@ -88,7 +88,7 @@ impl XTrie {
             return if lineage.gap.fits(level) { Levels::one(0) } else { Levels::default() };
         }
         let mut levels = self.candidates(run, lineage, level);
-        if self.is_worked_out(lineage.parent) {
+        if self.is_worked_out(lineage) {
             levels.retain(|each| self.holds(run, lineage.parent, each));
         }
         levels
@@ -96,19 +96,18 @@ impl XTrie {
 
     /// The levels that fit at which the lineage above one may hold, as far as substrings tell; eager, where it does.
     fn candidates(&self, run: &Run, lineage: &Lineage, level: u32) -> Levels {
-        let above = self.table.lineages.get(lineage.parent);
-        if above.node == NONE {
+        if lineage.on_dummy {
             Levels::one(level).above(lineage.gap)
         } else if self.options.variant == Variant::Eager {
             run.held.above(lineage.parent, level, lineage.gap)
         } else {
-            run.met.above(above.node, level, lineage.gap)
+            run.met.above(self.table.lineages.get(lineage.parent).node, level, lineage.gap)
         }
     }
 
-    /// Whether it takes a question to know where a lineage holds.
-    fn is_worked_out(&self, at: u32) -> bool {
-        self.options.variant == Variant::Lazy || self.table.lineages.get(at).node == NONE
+    /// Whether it takes a question to know where the lineage above one holds.
+    fn is_worked_out(&self, lineage: &Lineage) -> bool {
+        self.options.variant == Variant::Lazy || lineage.on_dummy
     }
 
     /// Whether a lineage that may hold at a level does, found out once while the element there is open.
@@ -131,7 +130,7 @@ impl XTrie {
         if run.held.has_above(lineage.parent, level, lineage.gap) {
             return true;
         }
-        if !self.is_worked_out(lineage.parent) {
+        if !self.is_worked_out(lineage) {
             return false;
         }
         let mut open = self.candidates(run, lineage, level);

@@ -351,7 +351,8 @@ impl XTrie {
                     self.note(run, link.lineage, level);
                 }
             }
-            Kind::Leaves if run.was_tried(link, level) => {}
+            Kind::Leaf if eager && link.parent != NONE => self.complete_leaf(run, link, level),
+            Kind::Leaf | Kind::Leaves if run.was_tried(link, level) => {}
             _ => self.probe(run, link.lineage, level, known),
         }
     }
