@@ -178,10 +178,8 @@ impl Levels {
 #[derive(Clone, Debug, Default)]
 pub(super) struct LevelSets {
     low: Vec<u64>,
-    /// A bit for each number whose set may have a level: most have none, and bits stay near where words do not.
+    /// A bit for each number whose set has a level: most have none, and bits stay near where words do not.
     some: Vec<u64>,
-    /// Whether bits may have been left that are not so.
-    stale: bool,
     /// By number and word: levels from 64 on.
     high: FxHashMap<(u32, u32), u64>,
 }
@@ -191,16 +189,15 @@ impl LevelSets {
     pub(super) fn resize(&mut self, bound: usize) {
         self.low.resize(bound, 0);
         self.some.resize(bound.div_ceil(64), 0);
-        if std::mem::take(&mut self.stale) {
-            self.some.fill(0);
-        }
     }
 
+    /// Whether the set has any level.
     #[inline]
-    fn may_have(&self, id: u32) -> bool {
+    pub(super) fn has_any(&self, id: u32) -> bool {
         self.some[id as usize / 64] >> (id % 64) & 1 != 0
     }
 
+    /// Adds a level; levels are taken out again from the deepest on.
     #[inline]
     pub(super) fn insert(&mut self, id: u32, level: u32) {
         self.some[id as usize / 64] |= 1 << (id % 64);
@@ -220,14 +217,23 @@ impl LevelSets {
                 // Deeper levels have ended before.
                 self.some[id as usize / 64] &= !(1 << (id % 64));
             }
-        } else if let std::collections::hash_map::Entry::Occupied(mut word) =
-            self.high.entry((id, level / 64))
-        {
-            self.stale = true;
-            *word.get_mut() &= !(1 << (level % 64));
-            if *word.get() == 0 {
-                word.remove();
-            }
+        } else {
+            self.remove_deep(id, level);
+        }
+    }
+
+    #[cold]
+    fn remove_deep(&mut self, id: u32, level: u32) {
+        use std::collections::hash_map::Entry;
+        let Entry::Occupied(mut word) = self.high.entry((id, level / 64)) else { return };
+        *word.get_mut() &= !(1 << (level % 64));
+        if *word.get() != 0 {
+            return;
+        }
+        word.remove();
+        let above = |at: u32| self.high.contains_key(&(id, at));
+        if self.low[id as usize] == 0 && !(1..level / 64).any(above) {
+            self.some[id as usize / 64] &= !(1 << (id % 64));
         }
     }
 
@@ -240,7 +246,7 @@ impl LevelSets {
     /// Whether the set has a level a gap above this one.
     #[inline(always)] // asked for every lineage of every substring that is met
     pub(super) fn has_above(&self, id: u32, level: u32, gap: Gap) -> bool {
-        if !self.may_have(id) {
+        if !self.has_any(id) {
             return false;
         }
         let Some(top) = level.checked_sub(gap.min) else { return false };
@@ -333,7 +339,9 @@ mod tests {
                         assert_eq!(sets.above(1, level, gap), set(&fitting), "{gap:?} {levels:?} {level}");
                     }
                     levels.iter().rev().for_each(|&level| sets.remove(1, level));
-                    assert!(sets.get(1, bound) == Levels::default() && sets.high.is_empty());
+                    assert!(
+                        sets.get(1, bound) == Levels::default() && sets.high.is_empty() && !sets.has_any(1)
+                    );
                 }
             }
         }

@@ -30,7 +30,10 @@ pub(super) struct Lineage {
     users: u32,
     /// Lineages below it.
     pub(super) below: u32,
-    /// Its place among the lineages of its substring.
+    /// Whether the lineage above is a dummy's.
+    pub(super) on_dummy: bool,
+    /// Its chain, and its place there.
+    chain: u32,
     place: u32,
     /// The subtree that is this lineage and nothing else, or `NONE`.
     pub(super) leaf: u32,
@@ -80,18 +83,19 @@ pub(super) struct Tested {
     pub(super) needs: u32,
 }
 
-/// A lineage in the list of its substring, with what it takes to pass over it without a look at it.
+/// A lineage in its chain, with what it takes to pass over it without a look at it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Link {
     pub(super) lineage: u32,
     /// The lineage above, or `NONE` if there is none or it is a dummy.
     pub(super) parent: u32,
-    /// The nearest substring above, or `NONE`, and the level relative to that.
-    pub(super) probe: NodeId,
+    /// The level relative to the nearest substring above, or the document node.
     pub(super) reach: Gap,
     /// Number of its tests at the start tag, or `NONE`, and attributes without which the element fails them.
     pub(super) tests: u32,
     pub(super) needs: u32,
+    /// The subtree that is this lineage and nothing else, or `NONE`.
+    pub(super) leaf: u32,
     pub(super) kind: Kind,
     /// Whether it hangs on the document node itself.
     pub(super) first: bool,
@@ -108,6 +112,8 @@ pub(super) enum Kind {
     Tested,
     /// Paths are found, once a document.
     Paths,
+    /// One leaf is found that patterns share.
+    Leaf,
     /// Leaves are found, and perhaps paths, once below an element.
     Leaves,
     /// More than one of these.
@@ -144,16 +150,18 @@ impl Lineage {
         match (self.below > 0, ends) {
             (true, false) if simple => Kind::Inner,
             (_, false) if self.others.is_empty() && self.tested.is_empty() => Kind::Tested,
+            (false, true) if simple && self.plain.is_empty() && self.paths.is_empty() => Kind::Leaf,
             (false, true) if simple && leaves => Kind::Leaves,
             (false, true) if simple => Kind::Paths,
             _ => Kind::Mixed,
         }
     }
 
-    /// Keeps what its substring's list says of it.
+    /// Keeps what its chain says of it.
     fn refresh(&self, trie: &mut Trie) {
         if self.node != NONE {
-            trie.nodes[self.node as usize].lineages[self.place as usize].kind = self.kind();
+            let link = trie.chains.link(self.chain, self.place);
+            (link.kind, link.leaf) = (self.kind(), self.leaf);
         }
     }
 }
@@ -201,7 +209,9 @@ impl Lineages {
             tests,
             users: 1,
             below: 0,
-            place: 0,
+            on_dummy: self.lineages.get(parent as usize).is_some_and(|above| above.node == NONE),
+            chain: NONE,
+            place: NONE,
             leaf: NONE,
             plain: Vec::new(),
             others: Vec::new(),
@@ -214,22 +224,11 @@ impl Lineages {
             let noted = self.lineages.get(parent as usize).is_some_and(|above| above.node != NONE);
             let first = parent == NONE;
             let parent = if noted { parent } else { NONE };
-            let list = &mut trie.nodes[node as usize].lineages;
-            fresh.place = list.len() as u32;
-            if list.is_empty() {
-                list.reserve_exact(1); // most substrings are in one lineage, and room for four would cost more
-            }
-            list.push(Link {
-                lineage: at,
-                parent,
-                probe,
-                reach,
-                tests,
-                needs,
-                kind: Kind::Mixed,
-                first,
-                late: gap.min == 0,
-            });
+            let (kind, late) = (Kind::Mixed, gap.min == 0);
+            let link = Link { lineage: at, parent, reach, tests, needs, leaf: NONE, kind, first, late };
+            // What a late one hangs on may be met after it.
+            let above = if late { NONE } else { probe };
+            (fresh.chain, fresh.place) = trie.enchain(node, above, link);
         }
         if self.free.pop().is_some() {
             self.lineages[at as usize] = fresh;
@@ -257,7 +256,7 @@ impl Lineages {
             if each.users > 0 {
                 break;
             }
-            let Lineage { parent, node, tests, place, .. } = *each;
+            let Lineage { parent, node, tests, chain, place, .. } = *each;
             if let Ok(entry) = self.index.find_entry(hash(each.way()), |&other| other == at) {
                 entry.remove();
             }
@@ -265,10 +264,8 @@ impl Lineages {
                 gone.push(tests);
             }
             if node != NONE {
-                let list = &mut trie.nodes[node as usize].lineages;
-                list.swap_remove(place as usize);
-                if let Some(moved) = list.get(place as usize) {
-                    self.lineages[moved.lineage as usize].place = place;
+                if let Some(moved) = trie.unchain(node, chain, place) {
+                    self.lineages[moved as usize].place = place;
                 }
                 trie.release(node);
             }
@@ -377,6 +374,12 @@ impl Lineages {
         let moved = rows.get(place as usize).copied();
         each.refresh(trie);
         moved
+    }
+
+    /// Whether a lineage has this substring and no other.
+    #[cfg(test)]
+    pub(super) fn is_at(&self, at: u32, node: NodeId) -> bool {
+        self.get(at).node == node
     }
 
     /// Heap bytes held.

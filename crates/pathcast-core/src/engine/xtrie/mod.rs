@@ -16,6 +16,7 @@
 //! Follows "Efficient filtering of XML documents with XPath expressions" (Chan, Felber, Garofalakis, Rastogi), with the
 //! corrections that the files name. Subtree after subtree is a word operation here: all levels of a row at once.
 
+mod chain;
 mod decompose;
 mod gist;
 mod interned;

@@ -92,21 +92,42 @@ impl<'a> Element<'a> {
             .map(move |each| (each.name, Value::new(&values[each.value.0..each.value.1], &each.number)))
     }
 
-    /// Whether some attribute of this name may pass, as far as a gist tells.
+    /// Whether some attribute passes, as far as a gist tells.
     #[inline]
-    pub(super) fn may_pass(&self, gist: &Gist) -> bool {
+    pub(super) fn verdict(&self, gist: &Gist) -> Option<bool> {
         let named = |name: NameId| self.attributes.iter().filter(move |each| each.name.name == name);
         let text = |each: &Attribute| &self.values[each.value.0..each.value.1];
+        let hash_is = |each: &Attribute, hash: u32| {
+            if each.hash.get() == 0 {
+                each.hash.set(hash_of(text(each)));
+            }
+            each.hash.get() == hash
+        };
         match *gist {
-            Gist::Other => true,
-            Gist::Text { name, hash } => named(name).any(|each| {
-                if each.hash.get() == 0 {
-                    each.hash.set(hash_of(text(each)));
+            Gist::Nothing => Some(true),
+            Gist::Other => None,
+            Gist::Has { name, .. } => Some(named(name).next().is_some()),
+            Gist::Equals { name, hash, .. } => {
+                if named(name).any(|each| hash_is(each, hash)) {
+                    None
+                } else {
+                    Some(false)
                 }
-                each.hash.get() == hash
-            }),
-            Gist::Number { name, comparison, number } => named(name)
-                .any(|each| compare(comparison, Value::new(text(each), &each.number).number(), number)),
+            }
+            Gist::Differs { name, hash, .. } => {
+                let mut known = Some(false);
+                for each in named(name) {
+                    if !hash_is(each, hash) {
+                        return Some(true);
+                    }
+                    known = None;
+                }
+                known
+            }
+            Gist::Number { name, comparison, number, .. } => Some(
+                named(name)
+                    .any(|each| compare(comparison, Value::new(text(each), &each.number).number(), number)),
+            ),
         }
     }
 }

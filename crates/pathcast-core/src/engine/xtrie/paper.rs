@@ -331,6 +331,52 @@ fn many_branches() {
     }
 }
 
+/// A name that ends many lineages: those that hang on what was met are tried, at any depth and only while it is open.
+#[test]
+fn lineages_are_found_by_what_they_hang_on() {
+    for (single_paths, variant) in
+        [(true, Variant::Eager), (true, Variant::Lazy), (false, Variant::Eager), (false, Variant::Lazy)]
+    {
+        let mut fixture = Fixture::new(Options { variant, single_paths, ..Options::default() });
+        for id in 0..40 {
+            fixture.add(id, &format!("//x{id}//h[g]"), false);
+        }
+        fixture.add(40, "/*/h", false);
+        fixture.add(41, "//*[descendant-or-self::h]/g", false);
+        let mut run = Run::default();
+        let mut expect = |events: &str, expected: &[u32]| {
+            assert_eq!(fixture.run(&mut run, events, |_, _| {}), expected, "{variant:?}: {events}");
+        };
+        for depth in [0, 62, 63, 64, 130] {
+            let (down, up) = ("a ".repeat(depth), "/ ".repeat(depth));
+            expect(&format!("{down} b x3 x7 x3 h g / / / h g / / / / / {up}"), &[3, 7, 41]);
+            // What has ended is met no more.
+            expect(
+                &format!("{down} b x3 x3 / x9 h / / / x4 h g / / / x3 / h g / / / {up}"),
+                match depth {
+                    0 => &[4, 40, 41],
+                    _ => &[4, 41],
+                },
+            );
+            expect(
+                &format!("{down} x5 {down} x5 / h g / / {up} / h / {up}"),
+                match depth {
+                    0 => &[5, 40, 41],
+                    _ => &[5, 41],
+                },
+            );
+        }
+        expect("h g / /", &[41]);
+
+        // What it hangs on may be the very element, and met after it.
+        let mut fixture = Fixture::new(Options { variant, single_paths, ..Options::default() });
+        fixture.add(0, "//*[not(b)][descendant-or-self::h]", false);
+        let mut run = Run::default();
+        assert_eq!(fixture.run(&mut run, "h g / /", |_, _| {}), [0], "{variant:?}");
+        assert_eq!(fixture.run(&mut run, "h b / /", |_, _| {}), [] as [u32; 0], "{variant:?}");
+    }
+}
+
 /// A document that breaks off leaves nothing behind, at any depth.
 #[test]
 fn a_broken_document_leaves_no_trace() {

@@ -11,6 +11,7 @@
 
 use std::cell::Cell;
 
+use super::decompose::StartTest;
 use super::levels::Levels;
 use super::lineage::{Lineage, Other, Target, Tested};
 use super::local::{accepts, passes};
@@ -65,7 +66,7 @@ impl XTrie {
         }
         let again = again.then_some(anchor);
         for &Other { row, after } in &lineage.others {
-            if after == NONE || run.states.may_have(after) {
+            if after == NONE || run.states.has_any(after) {
                 self.probe_row(run, row, level, again);
             }
         }
@@ -87,7 +88,7 @@ impl XTrie {
             return if lineage.gap.fits(level) { Levels::one(0) } else { Levels::default() };
         }
         let mut levels = self.candidates(run, lineage, level);
-        if self.is_worked_out(lineage.parent) {
+        if self.is_worked_out(lineage) {
             levels.retain(|each| self.holds(run, lineage.parent, each));
         }
         levels
@@ -95,19 +96,18 @@ impl XTrie {
 
     /// The levels that fit at which the lineage above one may hold, as far as substrings tell; eager, where it does.
     fn candidates(&self, run: &Run, lineage: &Lineage, level: u32) -> Levels {
-        let above = self.table.lineages.get(lineage.parent);
-        if above.node == NONE {
+        if lineage.on_dummy {
             Levels::one(level).above(lineage.gap)
         } else if self.options.variant == Variant::Eager {
             run.held.above(lineage.parent, level, lineage.gap)
         } else {
-            run.met.above(above.node, level, lineage.gap)
+            run.met.above(self.table.lineages.get(lineage.parent).node, level, lineage.gap)
         }
     }
 
-    /// Whether it takes a question to know where a lineage holds.
-    fn is_worked_out(&self, at: u32) -> bool {
-        self.options.variant == Variant::Lazy || self.table.lineages.get(at).node == NONE
+    /// Whether it takes a question to know where the lineage above one holds.
+    fn is_worked_out(&self, lineage: &Lineage) -> bool {
+        self.options.variant == Variant::Lazy || lineage.on_dummy
     }
 
     /// Whether a lineage that may hold at a level does, found out once while the element there is open.
@@ -130,7 +130,7 @@ impl XTrie {
         if run.held.has_above(lineage.parent, level, lineage.gap) {
             return true;
         }
-        if !self.is_worked_out(lineage.parent) {
+        if !self.is_worked_out(lineage) {
             return false;
         }
         let mut open = self.candidates(run, lineage, level);
@@ -144,9 +144,26 @@ impl XTrie {
         std::iter::successors(Some(at), next).count() as u32
     }
 
-    /// Whether the elements of a substring that ends at a level pass their tests. Many lineages have the same tests, so
-    /// the last answer is remembered.
+    /// Whether the elements of a substring that ends at a level pass their tests.
     pub(super) fn starts_pass(&self, run: &mut Run, tests: u32, level: u32) -> bool {
+        let mut known = true;
+        for gist in self.table.gists(tests) {
+            let verdict = match level.checked_sub(gist.up()) {
+                Some(level) => run.open.element(level).verdict(gist),
+                None => Some(false),
+            };
+            match verdict {
+                Some(true) => {}
+                Some(false) => return false,
+                None => known = false,
+            }
+        }
+        known || self.starts_pass_themselves(run, tests, level)
+    }
+
+    /// The same where gists do not tell. Many lineages have the same tests, so the last answer is remembered.
+    #[cold]
+    fn starts_pass_themselves(&self, run: &mut Run, tests: u32, level: u32) -> bool {
         let serial = run.open.serial(level) << 1;
         let Some(&verdict) = run.verdicts.get(tests as usize) else { return true };
         if serial != 0 && verdict & !1 == serial {
@@ -158,10 +175,10 @@ impl XTrie {
     }
 
     fn ask_starts(&self, run: &Run, tests: u32, level: u32) -> bool {
-        let may = run.open.element(level).may_pass(self.table.gist(tests));
-        let starts = || self.table.starts(tests).iter();
-        may && starts()
-            .all(|test| level >= test.up && passes(&test.condition, &run.open.element(level - test.up), None))
+        let passes = |test: &StartTest| {
+            level >= test.up && passes(&test.condition, &run.open.element(level - test.up), None)
+        };
+        self.table.starts(tests).iter().all(passes)
     }
 
     /// A lineage holds and the tests pass.

@@ -16,6 +16,9 @@ use crate::names::{NameId, Resolved};
 /// So many bytes are kept in any case.
 const LEAST: usize = 1 << 20;
 
+/// A look at a chain in a list takes so much less than one in the index.
+const SCAN: usize = 3;
+
 /// What a document changes.
 #[derive(Debug, Default)]
 pub struct Run {
@@ -32,6 +35,8 @@ pub struct Run {
     answers: Vec<Vec<u32>>,
     /// Nodes and lineages that were noted, level by level.
     met_nodes: Vec<NodeId>,
+    /// Each once: nodes that were met on open elements and that chains hang on.
+    holders: Vec<NodeId>,
     pub(super) noted: Vec<u32>,
     marks: Vec<Marks>,
     pub(super) states: States,
@@ -66,6 +71,7 @@ pub struct Run {
 struct Marks {
     met: usize,
     noted: usize,
+    holders: usize,
 }
 
 impl Run {
@@ -126,7 +132,8 @@ impl Run {
     }
 
     fn mark(&mut self) {
-        self.marks.push(Marks { met: self.met_nodes.len(), noted: self.noted.len() });
+        let (met, noted, holders) = (self.met_nodes.len(), self.noted.len(), self.holders.len());
+        self.marks.push(Marks { met, noted, holders });
     }
 
     /// A run that keeps so many bytes at most from one document to the next, beyond what the table asks for.
@@ -150,7 +157,8 @@ impl Run {
         }
         self.open.memory_bytes()
             + self.text.capacity()
-            + 4 * (self.nodes.capacity() + self.met_nodes.capacity() + self.noted.capacity())
+            + 4 * (self.nodes.capacity() + self.met_nodes.capacity())
+            + 4 * (self.noted.capacity() + self.holders.capacity())
             + 8 * (self.agenda.capacity() + self.batch.capacity())
             + lists(&self.answers)
             + lists(&self.waiting)
@@ -168,7 +176,7 @@ impl Run {
         }
         (self.answers, self.waiting) = (Vec::new(), Vec::new());
         (self.tested, self.completed) = (Vec::new(), Vec::new());
-        (self.met_nodes, self.noted) = (Vec::new(), Vec::new());
+        (self.met_nodes, self.noted, self.holders) = (Vec::new(), Vec::new(), Vec::new());
         (self.agenda, self.batch) = (Vec::new(), Vec::new());
         self.text = String::new();
         for sets in [&mut self.met, &mut self.held, &mut self.asked, &mut self.complete] {
@@ -199,6 +207,7 @@ impl XTrie {
         run.nodes.clear();
         run.nodes.push(ROOT);
         run.text.clear();
+        // All of this makes room; what the last document touched was taken back at its end tags.
         run.met.resize(self.trie.nodes.len());
         run.states.resize(self.table.state_bound());
         run.complete.resize(self.table.subtrees.bound());
@@ -260,45 +269,91 @@ impl XTrie {
             run.open.read();
         }
         let level = run.level();
+        if substring.hung > 0 && !run.met.has_any(node) {
+            run.holders.push(node);
+        }
         run.met.insert(node, level);
         run.met_nodes.push(node);
-        let eager = self.options.variant == Variant::Eager;
-        let lacks = !run.open.has();
-        for link in &substring.lineages {
-            if link.needs & lacks != 0 {
-                continue;
-            }
-            if link.late {
-                run.late.push(link.lineage);
-                continue;
-            }
-            // Most lineages are passed over here.
-            if link.kind == Kind::Paths && run.spent.contains(PathId(link.lineage)) {
-                continue;
-            }
-            let known = link.first || eager && link.parent != NONE;
-            let may = if link.probe == NONE {
-                link.reach.fits(level)
-            } else if known {
-                run.held.has_above(link.parent, level, link.reach)
-            } else {
-                (eager || !matches!(link.kind, Kind::Inner | Kind::Tested))
-                    && run.met.has_above(link.probe, level, link.reach)
-            };
-            if !may {
-                continue;
-            }
-            // What has nothing to do is not looked at.
-            match link.kind {
-                Kind::Inner if known && eager => self.note(run, link.lineage, level),
-                Kind::Tested if known && eager => {
-                    if self.starts_pass(run, link.tests, level) {
-                        self.note(run, link.lineage, level);
-                    }
+        if substring.chains.len() <= SCAN * run.holders.len() {
+            for hook in &substring.chains {
+                if hook.above == NONE || run.met.has_any(hook.above) {
+                    self.follow(run, hook.above, hook.chain, level);
                 }
-                Kind::Leaves if run.was_tried(link, level) => {}
-                _ => self.probe(run, link.lineage, level, known),
             }
+            return;
+        }
+        if let Some(chain) = self.trie.chains.find(node, NONE) {
+            self.follow(run, NONE, chain, level);
+        }
+        for at in 0..run.holders.len() {
+            let above = run.holders[at];
+            if let Some(chain) = self.trie.chains.find(node, above) {
+                self.follow(run, above, chain, level);
+            }
+        }
+    }
+
+    /// Tries the lineages of a chain, whose substring ends at the innermost node and hangs on one that is met, or on
+    /// none.
+    fn follow(&self, run: &mut Run, above: NodeId, chain: u32, level: u32) {
+        let lacks = !run.open.has();
+        let (first, more) = self.trie.chains.links(chain);
+        let mut link = first;
+        let mut more = more.iter();
+        loop {
+            // Most lineages are passed over here.
+            if link.needs & lacks == 0 && self.may_hold(run, link, above, level) {
+                self.try_link(run, link, level);
+            }
+            match more.next() {
+                Some(next) => link = next,
+                None => return,
+            }
+        }
+    }
+
+    /// Whether it is known that a lineage hangs on the one above, if it may hold.
+    #[inline(always)]
+    fn surely_hangs(&self, link: &Link) -> bool {
+        link.first || self.options.variant == Variant::Eager && link.parent != NONE
+    }
+
+    #[inline(always)]
+    fn may_hold(&self, run: &Run, link: &Link, above: NodeId, level: u32) -> bool {
+        if link.kind == Kind::Paths && run.spent.contains(PathId(link.lineage)) {
+            false
+        } else if link.late {
+            true
+        } else if above == NONE {
+            link.reach.fits(level)
+        } else if self.surely_hangs(link) {
+            run.held.has_above(link.parent, level, link.reach)
+        } else {
+            let eager = self.options.variant == Variant::Eager;
+            (eager || !matches!(link.kind, Kind::Inner | Kind::Tested))
+                && run.met.has_above(above, level, link.reach)
+        }
+    }
+
+    /// Does what there is to do; what has nothing is not looked at.
+    #[inline(always)]
+    fn try_link(&self, run: &mut Run, link: &Link, level: u32) {
+        if link.late {
+            run.late.push(link.lineage);
+            return;
+        }
+        let eager = self.options.variant == Variant::Eager;
+        let known = self.surely_hangs(link);
+        match link.kind {
+            Kind::Inner if known && eager => self.note(run, link.lineage, level),
+            Kind::Tested if known && eager => {
+                if self.starts_pass(run, link.tests, level) {
+                    self.note(run, link.lineage, level);
+                }
+            }
+            Kind::Leaf if eager && link.parent != NONE => self.complete_leaf(run, link, level),
+            Kind::Leaf | Kind::Leaves if run.was_tried(link, level) => {}
+            _ => self.probe(run, link.lineage, level, known),
         }
     }
 
@@ -373,6 +428,7 @@ impl XTrie {
         for node in run.met_nodes.drain(marks.met..) {
             run.met.remove(node, level);
         }
+        run.holders.truncate(marks.holders);
         for lineage in run.noted.drain(marks.noted..) {
             run.held.remove(lineage, level);
         }

@@ -9,6 +9,7 @@
 //! **Cost.** One bit and one number for each subtree and open element below which it is complete.
 
 use super::XTrie;
+use super::lineage::Link;
 use super::local::passes;
 use super::run::Run;
 use super::table::NONE;
@@ -26,6 +27,15 @@ impl XTrie {
         let mut above = self.above(run, subtree.lineage, level);
         above.drop(&run.complete.above(at, level, lineage.gap));
         above.iter().for_each(|each| run.note_complete(at, each));
+    }
+
+    /// A leaf is complete at a level, where the lineage above it is noted. It is no pattern by itself, so nothing but
+    /// sets of levels is looked at.
+    #[inline]
+    pub(super) fn complete_leaf(&self, run: &mut Run, link: &Link, level: u32) {
+        let mut above = run.held.above(link.parent, level, link.reach);
+        above.drop(&run.complete.above(link.leaf, level, link.reach));
+        above.iter().for_each(|each| run.note_complete(link.leaf, each));
     }
 
     /// The element at a level ends: subtrees that wait for what was found below it.

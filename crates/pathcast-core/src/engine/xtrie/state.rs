@@ -20,6 +20,8 @@ struct State {
     branch: u32,
     /// Whether nothing more is asked of it: it is complete, or could not help any more.
     done: bool,
+    /// Of the first one of a row: how many more there are, whether it is taken or not.
+    more: u32,
 }
 
 /// States by row and level.
@@ -31,10 +33,8 @@ pub(super) struct States {
     more: FxHashMap<u64, State>,
     /// By level: the rows with a state there.
     rows: Vec<Vec<u32>>,
-    /// A bit for each row that may have a state: bits stay near where states do not.
+    /// A bit for each row that has a state: bits stay near where states do not.
     some: Vec<u64>,
-    /// Whether bits may have been left that are not so.
-    stale: bool,
 }
 
 /// No level.
@@ -57,7 +57,7 @@ impl Branches {
             Mode::Ordered => 1,
             Mode::All | Mode::Any | Mode::Not => u64::MAX >> (64 - self.count.clamp(1, 64)),
         };
-        State { level, left, branch: 0, done: false }
+        State { level, left, branch: 0, done: false, more: 0 }
     }
 }
 
@@ -109,9 +109,9 @@ impl States {
         self.get(row, level).is_some_and(|state| state.done)
     }
 
-    /// False if a row has no state.
+    /// Whether a row has a state at any level.
     #[inline]
-    pub(super) fn may_have(&self, row: u32) -> bool {
+    pub(super) fn has_any(&self, row: u32) -> bool {
         self.some[row as usize / 64] >> (row % 64) & 1 != 0
     }
 
@@ -143,22 +143,21 @@ impl States {
         let key = key(row, level);
         if first.level == FREE && !self.more.contains_key(&key) {
             rows.push(row);
-            *first = branches.fresh(level);
+            *first = State { more: first.more, ..branches.fresh(level) };
             return first;
         }
         self.more.entry(key).or_insert_with(|| {
             rows.push(row);
+            first.more += 1;
             branches.fresh(level)
         })
     }
 
-    /// Makes room for rows below `bound`; there must be no state.
+    /// Makes room for rows below `bound`; there must be no state. Nothing is to be cleared: each state was taken back at
+    /// its end tag.
     pub(super) fn resize(&mut self, bound: usize) {
-        self.first.resize(bound, State { level: FREE, left: 0, branch: 0, done: false });
+        self.first.resize(bound, State { level: FREE, left: 0, branch: 0, done: false, more: 0 });
         self.some.resize(bound.div_ceil(64), 0);
-        if std::mem::take(&mut self.stale) {
-            self.some.fill(0);
-        }
     }
 
     /// The element at a level ends.
@@ -168,13 +167,11 @@ impl States {
                 let first = &mut self.first[row as usize];
                 if first.level == level {
                     first.level = FREE;
-                } else {
-                    self.more.remove(&key(row, level));
+                } else if self.more.remove(&key(row, level)).is_some() {
+                    first.more -= 1;
                 }
-                if first.level == FREE && self.more.is_empty() {
+                if first.level == FREE && first.more == 0 {
                     self.some[row as usize / 64] &= !(1 << (row % 64));
-                } else {
-                    self.stale = true;
                 }
             }
         }
@@ -217,4 +214,43 @@ fn wants(state: &State, mode: Mode, rank: u32, child: u32) -> bool {
             Mode::All => state.left >> (rank - 1) & 1 != 0,
             Mode::Ordered => state.left == u64::from(rank) && state.branch != child,
         }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows with states at one level and at several, one above the other and taken up again; levels end from the deepest
+    /// on, and then nothing is left to be cleared.
+    #[test]
+    fn what_was_touched_is_taken_back() {
+        let branches = Branches { mode: Mode::All, count: 2 };
+        let mut states = States::default();
+        states.resize(200);
+        let find = |states: &mut States, row, level| {
+            assert_eq!(states.find(row, level, branches, 1, 1), Some(false))
+        };
+        for (row, level) in [(3, 1), (3, 2), (70, 2), (3, 5), (150, 5)] {
+            find(&mut states, row, level);
+        }
+        states.end(5);
+        assert_eq!([3, 70, 150].map(|row| states.has_any(row)), [true, true, false]);
+        // While a row has states at several levels, another one's only state goes.
+        states.end(2);
+        assert_eq!([3, 70].map(|row| states.has_any(row)), [true, false]);
+        states.end(1);
+        assert!(states.more.is_empty() && states.some.iter().all(|&word| word == 0));
+        assert!(states.first.iter().all(|state| state.level == FREE && state.more == 0));
+
+        // The first state of a row ends while another one is there, which is so after a document broke off.
+        find(&mut states, 9, 4);
+        find(&mut states, 9, 6);
+        states.end(4);
+        assert!(states.has_any(9) && !states.wants(9, 6, branches, 1, 1));
+        find(&mut states, 9, 4);
+        states.end(6);
+        assert!(states.has_any(9) && !states.wants(9, 4, branches, 1, 1));
+        states.end(4);
+        assert!(!states.has_any(9) && states.len() == 0);
+    }
 }

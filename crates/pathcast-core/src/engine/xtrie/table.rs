@@ -8,7 +8,7 @@
 use rustc_hash::FxHashMap;
 
 use super::decompose::{Piece, StartTest, Substring, is_shared};
-use super::gist::Gist;
+use super::gist::{Gist, Gists};
 use super::interned::Interned;
 use super::lineage::{Lineages, List, Other, Target, Tested, Way};
 use super::local::{needs, reads_value};
@@ -72,7 +72,7 @@ pub(super) struct Table {
     starts: Interned<Box<[StartTest]>>,
     ends: Interned<Box<[Condition]>>,
     /// By number of tests at the start tag.
-    gists: Vec<Gist>,
+    gists: Vec<Gists>,
     /// By pattern.
     extents: Vec<Option<Extent>>,
     /// Rows with a state of their own.
@@ -96,8 +96,8 @@ impl Table {
     }
 
     #[inline]
-    pub(super) fn gist(&self, tests: u32) -> &Gist {
-        self.gists.get(tests as usize).unwrap_or(&Gist::Other)
+    pub(super) fn gists(&self, tests: u32) -> &Gists {
+        self.gists.get(tests as usize).unwrap_or(&Gist::UNKNOWN)
     }
 
     #[inline]
@@ -275,10 +275,10 @@ impl Table {
         if tests.is_empty() {
             return NONE;
         }
-        let gist = Gist::of(&tests);
+        let gists = Gist::of(&tests);
         let at = self.starts.put(tests.into());
-        self.gists.resize(self.starts.bound(), Gist::Other);
-        self.gists[at as usize] = gist;
+        self.gists.resize(self.starts.bound(), Gist::UNKNOWN);
+        self.gists[at as usize] = gists;
         at
     }
 
@@ -358,7 +358,7 @@ impl Table {
             + self.lineages.memory_bytes()
             + self.subtrees.memory_bytes()
             + self.starts.memory_bytes()
-            + self.gists.capacity() * size_of::<Gist>()
+            + self.gists.capacity() * size_of::<Gists>()
             + self.ends.memory_bytes()
             + self.extents.capacity() * size_of::<Option<Extent>>()
     }

@@ -2,8 +2,8 @@
 //!
 //! **Idea.** A node stands for the names on the way to it. Reading start tags down one path of a document is reading a
 //! text, so the trie finds every substring that ends at the element at hand as a string-matching automaton does: from
-//! the node of the longest one, the max-suffix pointers lead to all the others. Each node knows the rows of the
-//! substring-table that have its substring ([`super::lineage`]).
+//! the node of the longest one, the max-suffix pointers lead to all the others. Each node knows the lineages that
+//! end with its substring ([`super::chain`], [`super::lineage`]).
 //!
 //! **Invariants.** A node without rows has children. The max-suffix pointer of a node is the node of its longest
 //! proper suffix that is in the trie, the root if there is none; that it may be *any* node matters: the paper's text
@@ -16,7 +16,7 @@
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
-use super::lineage::Link;
+use super::chain::{Chains, Hook};
 use super::reversed::Reversed;
 use crate::names::NameId;
 
@@ -55,8 +55,9 @@ pub(super) struct Node {
     users: u32,
     /// Those of them that look at the text of their last element.
     pub(super) readers: u32,
-    /// The lineages that end with it.
-    pub(super) lineages: Vec<Link>,
+    /// The chains of lineages that end with it, and how many chains hang on it.
+    pub(super) chains: Vec<Hook>,
+    pub(super) hung: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +77,7 @@ pub(super) struct Trie {
     /// Special nodes for attributes; without any, start tags look none up.
     pub(super) attribute_specials: u32,
     pub(super) reversed: Reversed,
+    pub(super) chains: Chains,
 }
 
 impl Default for Trie {
@@ -87,6 +89,7 @@ impl Default for Trie {
             specials: FxHashMap::default(),
             attribute_specials: 0,
             reversed: Reversed::default(),
+            chains: Chains::default(),
         }
     }
 }
@@ -252,8 +255,9 @@ impl Trie {
 
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
-        let chains: usize = self.nodes.iter().map(|node| node.lineages.capacity()).sum();
-        chains * size_of::<Link>()
+        let hooks: usize = self.nodes.iter().map(|node| node.chains.capacity()).sum();
+        hooks * size_of::<Hook>()
+            + self.chains.memory_bytes()
             + self.nodes.capacity() * size_of::<Node>()
             + self.edges.allocation_size()
             + self.free.capacity() * size_of::<NodeId>()

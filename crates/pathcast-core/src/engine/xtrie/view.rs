@@ -159,13 +159,14 @@ impl XTrie {
     /// Whether every substring lists exactly the lineages that end with it, each at its place.
     #[cfg(test)]
     pub(super) fn chains_are_sound(&self) -> bool {
-        let listed: usize = self.trie.nodes.iter().map(|node| node.lineages.len()).sum();
+        let nodes = || 0..self.trie.nodes.len() as NodeId;
+        let listed: usize = nodes().map(|node| self.trie.lineages(node).count()).sum();
         let dummies = (0..self.table.lineages.bound() as u32)
             .filter(|&at| self.table.lineages.get(at).node == NONE)
             .count();
-        (0..).zip(&self.trie.nodes).all(|(node, each)| {
-            each.lineages.iter().all(|link| self.table.lineages.get(link.lineage).node == node)
-        }) && listed + dummies >= self.table.lineages.len()
+        nodes().all(|node| self.trie.lineages(node).all(|at| self.table.lineages.is_at(at, node)))
+            && self.trie.chains_are_sound()
+            && listed + dummies >= self.table.lineages.len()
             && self.table.subtrees.is_sound()
     }
 }
