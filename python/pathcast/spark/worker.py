@@ -13,10 +13,10 @@ from __future__ import annotations
 import gc
 import os
 import pickle
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -37,6 +37,9 @@ _MISSING = (
 )
 
 
+_imported = 0  # modules, when they were last frozen
+
+
 def on_worker(module: str, function: str, job: object) -> Callable[[Any], Any]:
     """`function(argument, job)` of `pathcast.spark.<module>`, for `mapInArrow` or `applyInArrow`."""
     payload, missing = pickle.dumps(job), _MISSING
@@ -55,15 +58,18 @@ def on_worker(module: str, function: str, job: object) -> Callable[[Any], Any]:
     return run
 
 
-@cache
 def freeze_imports() -> None:
-    """Takes what a worker has imported out of the garbage collector's sight, once.
+    """Takes what a worker has imported out of the garbage collector's sight, whenever there is more of it.
 
     Spark's workers collect garbage after every task, and look at all of it: 25 ms, as long as matching a
-    thousand documents. Modules stay for as long as the worker does.
+    thousand documents. Modules stay for as long as the worker does. Spark imports some only after a task's
+    function has begun, so the second task freezes too.
     """
-    gc.collect()
-    gc.freeze()
+    global _imported
+    if len(sys.modules) > _imported:
+        _imported = len(sys.modules)
+        gc.collect()
+        gc.freeze()
 
 
 @dataclass(frozen=True)
