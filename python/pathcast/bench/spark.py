@@ -31,7 +31,7 @@ SUBSCRIPTIONS = 100_000  # that all documents are matched with
 GROWTH = {10_000: 100_000, SUBSCRIPTIONS: DOCUMENTS, 1_000_000: 100_000}  # subscriptions: documents
 FILES = 16
 ROUNDS = 8  # Java's compiler is busy in the first ones, with a tenth of both cores
-SLICE = 2_000  # documents that the core gets at once, about as many as Spark sends to a worker
+SLICE = 3_000  # documents that the core gets at once, about as many as Spark sends to a worker
 PEERS = {10: (4_000, 20_000), 100: (400, 10_000), 1_000: (40, 2_000)}
 """Subscriptions: documents for `xpath_boolean`, and for lxml; a job takes seconds, not fractions of one."""
 ALL = 50_000  # documents for Pathcast

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import BinaryType, StringType, StructType
 
-from pathcast.spark.session import bound_batches, column_type, quoted
+from pathcast.spark.session import BATCH_BYTES, bound_batches, column_type, quoted
 from pathcast.spark.split import MAX_RECORD, Splitter, problem
 from pathcast.spark.unpacking import UnpackJob
 from pathcast.spark.worker import on_worker
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["kafka_documents", "read_documents"]
 
-_BATCH_BYTES = 4 << 20
 _FILES = "path string, modificationTime timestamp, length bigint, content binary"  # as binaryFile gives them
 _SUFFIXES = {
     "zip": "archive",
@@ -98,10 +97,10 @@ def read_documents(
     if streaming:
         reader = reader.schema(_FILES)
     files = (reader if glob is None else reader.option("pathGlobFilter", glob)).load(path)
-    bound_batches(spark, _BATCH_BYTES)
+    bound_batches(spark, BATCH_BYTES)
     if format == "xml" and record is None:
         return _whole(files, max_bytes).toDF(id, document)
-    job = UnpackJob(record, max_bytes, _BATCH_BYTES)
+    job = UnpackJob(record, max_bytes, BATCH_BYTES)
     paths = files.select("path")
     documents = paths.mapInArrow(on_worker("unpacking", "unpack_files", job), "id string, document binary")
     if record is not None and not streaming:

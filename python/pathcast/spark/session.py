@@ -16,9 +16,15 @@ from pyspark.sql.types import DataType
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["bound_batches", "column_type", "needs_shipping", "quoted", "ship_files"]
+__all__ = ["BATCH_BYTES", "bound_batches", "column_type", "needs_shipping", "quoted", "ship_files"]
 
-_BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
+_SETTING = "spark.sql.execution.arrow.maxBytesPerBatch"
+BATCH_BYTES = 8 << 20
+"""What a worker gets at once.
+
+Documents of 2.5 KB against 100,000 subscriptions took 29 to 30 microseconds of both cores in batches of 8 MB,
+31 to 34 in batches of 4 MB, 30 to 31 in larger ones: between batches Java has the processor's cache.
+"""
 _shipped: WeakKeyDictionary[SparkSession, set[str]] = WeakKeyDictionary()
 
 
@@ -67,9 +73,9 @@ def bound_batches(spark: SparkSession, size: int) -> None:
     It is a setting of the session and stays: plans are made when results are asked for, not here. Without
     it 10,000 documents of 1 MB would be one batch.
     """
-    present = spark.conf.get(_BATCH_BYTES, None)
+    present = spark.conf.get(_SETTING, None)
     if present is None or not 0 < _bytes(present) <= size:
-        spark.conf.set(_BATCH_BYTES, str(size))
+        spark.conf.set(_SETTING, str(size))
 
 
 def _bytes(text: str) -> int:

@@ -43,10 +43,10 @@ from pathcast.spark.answers import DEAD_COLUMNS, answers
 from pathcast.spark.artifact import Manifest, check_engine, replace_file
 from pathcast.spark.compile import Compiled
 from pathcast.spark.delivery import delivery_column, hash_column
-from pathcast.spark.match import BATCH_BYTES, Mode
+from pathcast.spark.match import Mode
 from pathcast.spark.matching import MatchJob, Want
 from pathcast.spark.metering import METRICS, MeteredJob
-from pathcast.spark.session import bound_batches, column_type, needs_shipping, ship_files
+from pathcast.spark.session import BATCH_BYTES, bound_batches, column_type, needs_shipping, ship_files
 from pathcast.spark.sinks import Batch, FileSink, Sink, StreamError
 from pathcast.spark.worker import ShardFiles, on_worker
 
