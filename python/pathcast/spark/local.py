@@ -19,6 +19,15 @@ if TYPE_CHECKING:
 
 __all__ = ["is_submitted", "session"]
 
+_JAVA = (
+    # Batches of megabytes are what the default collector, which works beside the program, is worst at.
+    "-XX:+UseParallelGC",
+    # Most of Spark runs seldom; to optimise all of that takes longer than a command lasts.
+    "-XX:Tier4InvocationThreshold=50000",
+    "-XX:Tier4MinInvocationThreshold=10000",
+    "-XX:Tier4CompileThreshold=100000",
+)
+
 
 def is_submitted() -> bool:
     """Whether this process runs under `spark-submit`, or is told to use a Connect server."""
@@ -52,8 +61,7 @@ def session(
     settings = {
         "spark.app.name": name,
         "spark.driver.memory": memory,
-        # Batches of megabytes are what the default collector, which works beside the program, is worst at.
-        "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
+        "spark.driver.extraJavaOptions": " ".join(_JAVA),
         "spark.log.level": "ERROR",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
