@@ -154,6 +154,8 @@ impl Column {
 #[pyclass(module = "pathcast._core", frozen, sequence)]
 pub(crate) struct Batch {
     results: Vec<Result<pathcast_core::index::Matches, DocumentError>>,
+    /// The objects that were asked for, each made once.
+    objects: OnceLock<Vec<OnceLock<Py<Matches>>>>,
     /// Whether all ids of the index are numbers.
     numbers: bool,
 }
@@ -165,12 +167,23 @@ impl Batch {
     ) -> Self {
         // A subscription may have been added between two blocks of documents.
         let numbers = numbers && results.iter().flatten().all(pathcast_core::index::Matches::all_numbers);
-        Self { results, numbers }
+        Self { results, objects: OnceLock::new(), numbers }
     }
 
     fn item<'py>(&self, py: Python<'py>, at: usize) -> PyResult<Bound<'py, PyAny>> {
         match &self.results[at] {
-            Ok(matches) => Ok(Bound::new(py, Matches::new(matches.clone()))?.into_any()),
+            Ok(matches) => {
+                let cells = || (0..self.results.len()).map(|_| OnceLock::new()).collect();
+                let cell = &self.objects.get_or_init(cells)[at];
+                let object = match cell.get() {
+                    Some(known) => known,
+                    None => {
+                        let new = Py::new(py, Matches::new(matches.clone()))?;
+                        cell.get_or_init(|| new)
+                    }
+                };
+                Ok(object.bind(py).clone().into_any())
+            }
             Err(error) => document_exception(py, error),
         }
     }
