@@ -11,6 +11,7 @@
 use hashbrown::HashTable;
 
 use super::lineage::Link;
+use super::numbered;
 use super::table::NONE;
 use super::trie::{NodeId, Trie, hash};
 use crate::names::NameId;
@@ -72,12 +73,7 @@ impl Chains {
 
     fn add(&mut self, node: NodeId, chain: Chain) -> u32 {
         let above = chain.above;
-        let at = self.free.pop().unwrap_or(self.chains.len() as u32);
-        if at as usize == self.chains.len() {
-            self.chains.push(chain);
-        } else {
-            self.chains[at as usize] = chain;
-        }
+        let at = numbered::put(&mut self.chains, &mut self.free, chain);
         let entry = Entry { node, above, chain: at };
         let key = |entry: &Entry| hash(entry.node, NameId(entry.above));
         self.index.insert_unique(key(&entry), entry, key);

@@ -4,6 +4,8 @@ use std::hash::{BuildHasher, Hash, RandomState};
 
 use hashbrown::HashTable;
 
+use super::numbered;
+
 /// Numbered values. Literals come from strangers, so the hash is a keyed one.
 #[derive(Clone, Debug)]
 pub(super) struct Interned<T> {
@@ -33,12 +35,7 @@ impl<T: Default + Eq + Hash> Interned<T> {
             items[known as usize].1 += 1;
             return known;
         }
-        let at = free.pop().unwrap_or(items.len() as u32);
-        if at as usize == items.len() {
-            items.push((item, 1));
-        } else {
-            items[at as usize] = (item, 1);
-        }
+        let at = numbered::put(items, free, (item, 1));
         index.insert_unique(key, at, |&each| hasher.hash_one(&items[each as usize].0));
         at
     }

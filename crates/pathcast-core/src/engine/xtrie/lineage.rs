@@ -13,6 +13,7 @@ use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 
 use super::levels::Gap;
+use super::numbered;
 use super::table::NONE;
 use super::trie::{NodeId, Trie};
 
@@ -218,7 +219,7 @@ impl Lineages {
             paths: Vec::new(),
             tested: Vec::new(),
         };
-        let at = self.free.last().copied().unwrap_or(self.lineages.len() as u32);
+        let at = numbered::next(&self.lineages, &self.free);
         if node != NONE {
             let (probe, reach) = self.probe(parent, gap);
             let noted = self.lineages.get(parent as usize).is_some_and(|above| above.node != NONE);
@@ -230,11 +231,7 @@ impl Lineages {
             let above = if late { NONE } else { probe };
             (fresh.chain, fresh.place) = trie.enchain(node, above, link);
         }
-        if self.free.pop().is_some() {
-            self.lineages[at as usize] = fresh;
-        } else {
-            self.lineages.push(fresh);
-        }
+        numbered::put(&mut self.lineages, &mut self.free, fresh);
         if parent != NONE {
             let above = &mut self.lineages[parent as usize];
             above.users += 1;

@@ -23,6 +23,7 @@ mod interned;
 mod levels;
 mod lineage;
 mod local;
+mod numbered;
 mod open;
 mod order;
 mod pattern;

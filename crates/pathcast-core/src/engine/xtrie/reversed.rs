@@ -11,6 +11,7 @@
 
 use hashbrown::HashTable;
 
+use super::numbered;
 use super::trie::{NodeId, hash};
 use crate::names::NameId;
 
@@ -133,16 +134,7 @@ impl Reversed {
     fn grow(&mut self, from: u32, name: NameId) -> u32 {
         let next = self.places[from as usize].first_child;
         let place = Place { parent: from, name, node: NONE, first_child: NONE, next, previous: NONE };
-        let to = match self.free.pop() {
-            Some(id) => {
-                self.places[id as usize] = place;
-                id
-            }
-            None => {
-                self.places.push(place);
-                (self.places.len() - 1) as u32
-            }
-        };
+        let to = numbered::put(&mut self.places, &mut self.free, place);
         if next != NONE {
             self.places[next as usize].previous = to;
         }

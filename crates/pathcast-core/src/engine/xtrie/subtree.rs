@@ -17,6 +17,7 @@ use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 
 use super::lineage::{Lineages, Target, Tested};
+use super::numbered;
 use super::table::NONE;
 use super::trie::Trie;
 
@@ -95,7 +96,7 @@ impl Subtrees {
             self.subtrees[known as usize].users += 1;
             return known;
         }
-        let at = self.free.pop().unwrap_or(self.subtrees.len() as u32);
+        let at = numbered::next(&self.subtrees, &self.free);
         let Parts { lineage, starts, ends, children } = parts;
         let awaited = children.iter().copied().min_by_key(|&child| self.get(child).waiting.len());
         let place = match awaited {
@@ -126,11 +127,7 @@ impl Subtrees {
             waiting: Vec::new(),
             patterns: Vec::new(),
         };
-        if at as usize == self.subtrees.len() {
-            self.subtrees.push(fresh);
-        } else {
-            self.subtrees[at as usize] = fresh;
-        }
+        numbered::put(&mut self.subtrees, &mut self.free, fresh);
         let subtrees = &self.subtrees;
         self.index.insert_unique(key, at, |&each| subtrees[each as usize].key());
         at

@@ -17,6 +17,7 @@ use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
 use super::chain::{Chains, Hook};
+use super::numbered;
 use super::reversed::Reversed;
 use crate::names::NameId;
 
@@ -236,16 +237,7 @@ impl Trie {
     }
 
     fn allocate(&mut self, node: Node) -> NodeId {
-        match self.free.pop() {
-            Some(id) => {
-                self.nodes[id as usize] = node;
-                id
-            }
-            None => {
-                self.nodes.push(node);
-                (self.nodes.len() - 1) as NodeId
-            }
-        }
+        numbered::put(&mut self.nodes, &mut self.free, node)
     }
 
     fn free(&mut self, node: NodeId) {
