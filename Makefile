@@ -41,7 +41,7 @@ $(venv)/built: $(venv)/installed pyproject.toml $(rust) | prerequisites
 	@touch $@
 
 demo: java setup ## Compile, match and deliver on local Spark, with a report in build/demo
-	@$(bin)/python -m pathcast.demo --dtd examples/news/wire.dtd --output build/demo
+	@$(bin)/python -m demo --dtd examples/news/wire.dtd --output build/demo
 
 tour: setup ## Show the command line on the example documents, step by step
 	@PATH="$(CURDIR)/$(bin):$$PATH" examples/news/tour
@@ -67,7 +67,7 @@ lint: setup ## Check format, lints, types and stubs
 	@$(bin)/python -m mypy.stubtest --concise pathcast._core
 
 bench: java setup jars ## Run the benchmarks side by side
-	@$(bin)/python -m pathcast.bench
+	@$(bin)/python -m bench
 
 format: setup ## Format all sources
 	@cargo fmt --all
@@ -87,4 +87,4 @@ lock: ## Pin the Python dependencies anew (needs uv)
 
 clean: ## Remove everything that was built
 	@rm -rf $(venv) .jars target build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	@find python tests \( -name __pycache__ -o -name '*.so' \) -prune -exec rm -rf {} + 2>/dev/null || true
+	@find bench demo python tests \( -name __pycache__ -o -name '*.so' \) -prune -exec rm -rf {} + 2>/dev/null || true

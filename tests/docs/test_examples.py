@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from _pytest.mark import ParameterSet
 
+import bench
+import demo
 import pathcast
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +30,14 @@ OPTIONAL = {
     "duckdb",
     "psycopg",
 }  # a module in the room of an optional dependency may be missing it
-MODULES = ["pathcast", *(found.name for found in pkgutil.walk_packages(pathcast.__path__, "pathcast."))]
+MODULES = [
+    name
+    for package in (pathcast, bench, demo)
+    for name in (
+        package.__name__,
+        *(found.name for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")),
+    )
+]
 
 
 def blocks(language: str, pages: Sequence[Path] = PAGES) -> Sequence[ParameterSet]:

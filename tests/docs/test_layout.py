@@ -91,8 +91,18 @@ def test_only_transports_open_a_socket() -> None:
 def test_files_stay_short() -> None:
     long = {
         str(source.relative_to(ROOT)): lines
-        for folder, ending in (("python", "*.py"), ("crates", "*.rs"))
+        for folder, ending in (("bench", "*.py"), ("demo", "*.py"), ("python", "*.py"), ("crates", "*.rs"))
         for source in (ROOT / folder).rglob(ending)
         if (lines := source.read_text(encoding="utf-8").count("\n")) > 600
     }
     assert not long, "at 600 lines a file is split"
+
+
+def test_development_code_is_not_installed() -> None:
+    """Benchmarks, the demo and tests stand beside the package, which knows nothing of them."""
+    assert [path.name for path in (ROOT / "python").iterdir()] == ["pathcast"]
+    for source in (ROOT / "python/pathcast").rglob("*.py"):
+        found = re.findall(
+            r"^\s*(?:import|from) (?:bench|demo|tests)\b", source.read_text(encoding="utf-8"), re.M
+        )
+        assert not found, f"{source}: {found}"

@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
+from bench.workloads import corpus
 from pathcast import _core
-from pathcast.bench.workloads import corpus
 from pathcast.errors import AdvertisementError, XPathError
 from pathcast.generate import documents
 from pathcast.limits import Limits

@@ -17,7 +17,7 @@ from pathcast.types import Id
 from tests.relational.backends import Make
 
 if TYPE_CHECKING:
-    from pathcast.bench.postgres import PostgresServer
+    from bench.postgres import PostgresServer
 
 VALUES = [
     "'",

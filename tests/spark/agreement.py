@@ -20,8 +20,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import pathcast
-from pathcast.bench.workloads import corpus, yfilter_benchmark
-from pathcast.demo.data import draw_documents, draw_subscriptions
+from bench.workloads import corpus, yfilter_benchmark
+from demo.data import draw_documents, draw_subscriptions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -118,9 +118,7 @@ def test_mistakes_in_the_call(tmp_path: Path) -> None:
 def test_a_small_demo(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     words = ("--documents", "120", "--bad", "8", "--subscriptions", "300", "--subscribers", "10")
-    done = ran(
-        sys.executable, "-m", "pathcast.demo", "--dtd", NEWS / "wire.dtd", "-o", tmp_path / "demo", *words
-    )
+    done = ran(sys.executable, "-m", "demo", "--dtd", NEWS / "wire.dtd", "-o", tmp_path / "demo", *words)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "The answers are the same" in done.stdout
     assert "there is no document (null)" in done.stdout

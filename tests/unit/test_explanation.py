@@ -10,10 +10,9 @@ import pytest
 
 pytest.importorskip("pathcast._core")
 
-from tests.suite.cases import Case, cases
-
 import pathcast
 from pathcast import explain
+from tests.suite.cases import Case, cases
 
 DOCUMENT = "<news><item lang='en'><title>x</title></item><item lang='de'/></news>"
 

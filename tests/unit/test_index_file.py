@@ -14,9 +14,8 @@ import pytest
 
 pytest.importorskip("pathcast._core")
 
-from tests.suite.cases import cases
-
 import pathcast
+from tests.suite.cases import cases
 
 DOCUMENTS = [
     "<a><b x='1'>é</b><c/></a>",

@@ -11,7 +11,20 @@ import sys
 
 import typer
 
-from pathcast.cli import broker, check, client, cover, explain, generate, match, network, prune, schema, spark
+from pathcast.cli import (
+    bench,
+    broker,
+    check,
+    client,
+    cover,
+    explain,
+    generate,
+    match,
+    network,
+    prune,
+    schema,
+    spark,
+)
 from pathcast.cli.arguments import Version
 from pathcast.errors import PathcastError, printable
 
@@ -46,6 +59,7 @@ app.command()(cover.advertise)
 app.command()(cover.cover)
 app.command()(cover.merge)
 app.command()(broker.broker)
+app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(bench.bench)
 app.add_typer(client.app, name="client")
 app.add_typer(generate.app, name="generate")
 app.add_typer(schema.app, name="schema")

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.unit.cli.conftest import Run
 
 from pathcast.cli import check
+from tests.unit.cli.conftest import Run
 
 
 def test_all_sound(run: Run, folder: Path) -> None:

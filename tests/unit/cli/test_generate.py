@@ -7,10 +7,10 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.unit.cli.conftest import Run
 
 import pathcast
 from pathcast.schema import Schema
+from tests.unit.cli.conftest import Run
 
 NEWS = Path(__file__).parents[3] / "examples/news/news.dtd"
 SVG = "<!ELEMENT s EMPTY> <!ATTLIST s xmlns CDATA #FIXED 'urn:s'>"

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.cli.conftest import Result, Run
 
 import pathcast
 from pathcast.cli import documents, match
+from tests.unit.cli.conftest import Result, Run
 
 
 def objects(result: Result) -> list[dict[str, Any]]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.unit.cli.conftest import Run
 
 from pathcast.network.simulation.topology import TopologyError
+from tests.unit.cli.conftest import Run
 
 DTD = "<!ELEMENT a (b | c)*> <!ELEMENT b (d)> <!ELEMENT c (d?)> <!ELEMENT d (d?)>"
 TOPOLOGY = """

@@ -1,0 +1,338 @@
+"""Routing tables, routing time and traffic: the experiments of "Routing of XML and XPath Queries in Data
+Dissemination Networks", and how a network grows beyond them.
+
+The paper's queries come from a generator that is not to be had; here two sets of 100,000 distinct NITF
+paths stand in, with about the same covering rates (90 % and 50 %). NCBI BLAST stands in for the protein
+DTD. `PATHCAST_BENCH_SCALE` makes everything smaller: 0.1 is a tenth.
+"""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections.abc import Iterator
+from functools import cache, partial
+from random import Random
+from statistics import median
+
+from bench.foundation import Row
+from bench.measure import best_times, scale
+from bench.workloads import Workload, corpus_schema
+from pathcast import _core
+from pathcast.generate import documents, subscriptions
+from pathcast.index import Index
+from pathcast.limits import Limits
+from pathcast.network import Broker, Filter, Merging, Policy, graph_advertisement
+from pathcast.network import message as m
+from pathcast.network.message import Advertised
+from pathcast.network.simulation.simulate import simulate
+from pathcast.network.simulation.topology import Publishing, Subscribing, tree
+from pathcast.network.simulation.world import World
+from pathcast.schema import Schema
+
+SCALE = scale()
+EXPRESSIONS = max(1_000, int(100_000 * SCALE))
+SETS = {"A": 5, "B": 8}
+"""The least number of steps: short paths cover many others."""
+TRAFFIC_STEPS = 6
+TENTHS = 10
+PAPER_SAVING = {"A": 84.6, "B": 47.5}
+PAPER_MESSAGES = {
+    "no-adv-no-cov": 58_138,
+    "no-adv-with-cov": 50_931,
+    "with-adv-no-cov": 39_849,
+    "with-adv-with-cov": 38_492,
+}
+GROWTH = ((10, 10_000), (10, 100_000), (100, 100_000), (1_000, 100_000), (1_000, 1_000_000))
+
+
+@cache
+def nitf() -> Schema | None:
+    """The NITF schema, if it is there."""
+    return corpus_schema("nitf")
+
+
+@cache
+def expressions(least: int, number: int = EXPRESSIONS) -> tuple[str, ...]:
+    """Distinct NITF paths of at least so many steps."""
+    schema = nitf()
+    assert schema is not None
+    found: list[str] = []
+    for xpath in drawn(int(2.4 * number)):
+        if xpath.count("/") - xpath.count("//") >= least:
+            found.append(xpath)
+            if len(found) == number:
+                break
+    return tuple(found)
+
+
+@cache
+def drawn(number: int) -> tuple[str, ...]:
+    """Distinct NITF paths of any length."""
+    schema = nitf()
+    assert schema is not None
+    return tuple(
+        subscriptions(schema, number, max_depth=10, wildcard=0.0, descendant=0.1, distinct=True, seed=1)
+    )
+
+
+def _advertised(schema: Schema) -> Advertised:
+    return Advertised((graph_advertisement(schema),), tuple(sorted(schema.namespaces.items())))
+
+
+def _forwarded(paths: tuple[str, ...], merging: Merging | None) -> int:
+    """How many expressions a broker tells the neighbour whose documents it wants."""
+    schema = nitf()
+    assert schema is not None
+    broker = Broker("b1", Policy(durable=False, merging=merging))
+    broker.handle_link_up("b2", 0.0)
+    for message in (m.Hello(("b2",), 1), m.Reset(1), m.Advertise("b2/0", _advertised(schema))):
+        broker.handle_message("b2", message, 0.0)
+    for number, xpath in enumerate(paths):
+        broker.handle_client("c", m.ClientSubscribe(str(number), Filter(xpath)), 0.0)
+    return len(broker.publications.sides["b2"].told)
+
+
+def tables(_: Workload) -> Iterator[Row]:
+    """Routing table size: 100,000 NITF expressions, with covering and with merging on top."""
+    if nitf() is None:
+        return
+    for name, least in SETS.items():
+        paths = expressions(least)
+        for part in (0.2, 1.0):
+            size = int(len(paths) * part)
+            yield _table(f"set {name}, {size:,}", paths[:size])
+
+
+def _table(subject: str, paths: tuple[str, ...]) -> Row:
+    cover = _core.Cover(Limits())
+    for handle, xpath in enumerate(paths):
+        cover.register(handle, xpath)
+        cover.insert(0, handle)
+    members, roots = cover.sizes(0)
+    values = {
+        "no covering": float(members),
+        "covering": float(roots),
+        "covered %": 100 * (1 - roots / members),
+        "perfect merging": _forwarded(paths, Merging(depth=10)),
+        "merging 10 %": _forwarded(paths, Merging(max_degree=0.1, rules=(1, 2, 3), depth=10)),
+    }
+    return Row("network-tables", subject, values)
+
+
+def insertion(_: Workload) -> Iterator[Row]:
+    """The rate of insertion into the covering forest, by tenths of 100,000 NITF expressions; CPU time."""
+    if nitf() is None:
+        return
+    rates = {name: _rates(expressions(least)) for name, least in SETS.items()}
+    for place in range(TENTHS):
+        values: dict[str, float] = {}
+        for name, found in rates.items():
+            values[f"set {name} / s"] = found[place]
+            values[f"set {name}, of the first"] = found[place] / found[0]
+        yield Row("network-insertion", f"to {EXPRESSIONS * (place + 1) // TENTHS:,}", values)
+
+
+def _rates(paths: tuple[str, ...], rounds: int = 5) -> list[float]:
+    """By tenth: expressions inserted a second, the median of several rounds."""
+    size = len(paths) // TENTHS
+    found: list[list[float]] = [[] for _ in range(TENTHS)]
+    for _ in range(rounds):
+        cover = _core.Cover(Limits())
+        for handle, xpath in enumerate(paths):
+            cover.register(handle, xpath)
+        for place in range(TENTHS):
+            began = time.process_time()
+            for handle in range(place * size, (place + 1) * size):
+                cover.insert(0, handle)
+            found[place].append(size / (time.process_time() - began))
+    return [median(rates) for rates in found]
+
+
+def routing(_: Workload) -> Iterator[Row]:
+    """Time to route one publication, a path as in the paper or a document, with and without covering."""
+    schema = nitf()
+    if schema is None:
+        return
+    bodies = list(documents(schema, max(50, int(500 * SCALE)), max_levels=10, target_size=4_000, seed=3))
+    paths = [path for body in bodies for _, path in _core.leaf_paths(body, Limits())]
+    for name, least in SETS.items():
+        all_of_them = expressions(least)
+        cover = _core.Cover(Limits())
+        for handle, xpath in enumerate(all_of_them):
+            cover.register(handle, xpath)
+            cover.insert(0, handle)
+        roots = [(handle, all_of_them[handle]) for handle in cover.roots(0)]
+        for engine in ("yfilter", "auto"):
+            every, covering = Index(engine), Index(engine)
+            every.add_many(list(enumerate(all_of_them)))
+            covering.add_many(roots)
+            for unit, publications in (("path", paths), ("document", bodies)):
+                for one, other in zip(
+                    every.match_many(publications), covering.match_many(publications), strict=True
+                ):
+                    if bool(len(one)) != bool(len(other)):  # type: ignore[arg-type]
+                        raise AssertionError("covering changes where a document goes")
+                times = best_times(
+                    {
+                        "no": partial(every.match_many, publications),
+                        "yes": partial(covering.match_many, publications),
+                    },
+                    rounds=3,
+                )
+                per = 1e6 / len(publications)
+                yield Row(
+                    "network-routing",
+                    f"set {name}, {engine}, {unit}",
+                    {
+                        "publications": len(publications),
+                        "no covering µs": times["no"] * per,
+                        "covering µs": times["yes"] * per,
+                        "saving %": 100 * (1 - times["yes"] / times["no"]),
+                        "paper saving %": PAPER_SAVING[name],
+                    },
+                )
+
+
+STRATEGIES = {
+    "no-adv-no-cov": {"advertisements": False, "covering": False},
+    "no-adv-with-cov": {"advertisements": False, "covering": True},
+    "with-adv-no-cov": {"advertisements": True, "covering": False},
+    "with-adv-with-cov": {"advertisements": True, "covering": True},
+}
+
+
+def _wanted(schema: Schema, number: int, seed: int) -> list[str]:
+    """Distinct paths of some length: a single ``/*`` would cover all others."""
+    drawn = subscriptions(
+        schema, 8 * number, max_depth=10, wildcard=0.2, descendant=0.2, distinct=True, seed=seed
+    )
+    return [xpath for xpath in drawn if xpath.count("/") - xpath.count("//") >= TRAFFIC_STEPS][:number]
+
+
+def traffic(_: Workload) -> Iterator[Row]:
+    """Messages between eight brokers in a tree: the paper's four strategies, then merging; BLAST."""
+    schema = corpus_schema("blast")
+    if schema is None:
+        return
+    number = max(100, int(1_000 * SCALE))
+    bodies = list(documents(schema, max(10, int(50 * SCALE)), max_levels=10, target_size=3_000, seed=5))
+    wanted = {
+        place: [(str(at), Filter(xpath)) for at, xpath in enumerate(_wanted(schema, number, place))]
+        for place in range(4)
+    }
+    merging = {
+        "+ perfect merging": Merging(advertised=_advertised(schema)),
+        "+ merging 10 %": Merging(max_degree=0.1, rules=(1, 2, 3), advertised=_advertised(schema)),
+        "+ merging 50 %": Merging(max_degree=0.5, rules=(1, 2, 3), advertised=_advertised(schema)),
+    }
+    for unit in ("path", "document"):
+        first = 0
+        deliveries: set[int] = set()
+        for name in (*STRATEGIES, *merging):
+            options = STRATEGIES.get(name, STRATEGIES["with-adv-with-cov"])
+            topology = tree(8)
+            topology.policy = Policy(unit=unit, merging=merging.get(name), durable=False, **options)  # type: ignore[arg-type]
+            topology.publishers = [Publishing("b1", "p", _advertised(schema), bodies)]
+            topology.subscribers = [
+                Subscribing(broker, "s", wanted[place]) for place, broker in enumerate(topology.leaves)
+            ]
+            report = simulate(topology, checked=False)
+            deliveries.add(report.counted.delivered)
+            total = report.routing_messages
+            first = first or total
+            sent = report.messages
+            paper = PAPER_MESSAGES.get(name, float("nan"))  # it does not measure merging
+            yield Row(
+                "network-traffic",
+                f"{unit}: {name}",
+                {
+                    "messages": total,
+                    "% of first": 100 * total / first,
+                    "paper": paper,
+                    "paper %": 100 * paper / PAPER_MESSAGES["no-adv-no-cov"],
+                    "subscriptions": sent.get("Subscribe", 0) + sent.get("Unsubscribe", 0),
+                    "advertisements": sent.get("Advertise", 0) + sent.get("Unadvertise", 0),
+                    "publications": sent.get("Publish", 0),
+                    "false %": 100
+                    * sum(each.unmatched for each in report.brokers)
+                    / max(1, sent.get("Publish", 0)),
+                },
+            )
+        if len(deliveries) > 1:
+            raise AssertionError(f"strategies deliver differently: {deliveries}")
+
+
+def growth(_: Workload) -> Iterator[Row]:
+    """Up to 1,000 brokers and 1,000,000 subscriptions in one process: tables, traffic, time."""
+    schema = nitf()
+    if schema is None:
+        return
+    pool = expressions(SETS["A"])
+    bodies = list(documents(schema, max(10, int(50 * SCALE)), max_levels=10, target_size=4_000, seed=9))
+    for brokers, number in GROWTH:
+        number = max(1_000, int(number * SCALE))
+        for merging in (None, Merging(max_degree=0.1, rules=(1, 2), depth=10)):
+            # Merging takes most of the time: larger networks go without.
+            if merging is None or brokers * number <= 10_000_000 * SCALE:
+                yield _grown(brokers, number, merging, schema, pool, bodies)
+
+
+def _grown(
+    brokers: int,
+    number: int,
+    merging: Merging | None,
+    schema: Schema,
+    pool: tuple[str, ...],
+    bodies: list[bytes],
+) -> Row:
+    random = Random(brokers)
+    overlay = tree(brokers, 3)
+    world = World(1, policy=Policy(durable=False, merging=merging), encoded=False)
+    delivered = [0]
+    world.on_delivery = lambda broker, delivery: delivered.__setitem__(0, delivered[0] + len(delivery.ids))
+    for name in overlay.brokers:
+        world.add_broker(name)
+    for one, other in overlay.links:
+        world.connect(one, other)
+    world.run()
+    world.client("b1", "p", m.ClientAdvertise("k", _advertised(schema)))
+    world.run()
+    began = time.perf_counter()
+    asked: dict[str, int] = {}
+    for place in range(number):
+        xpath = random.choice(pool)
+        asked[xpath] = asked.get(xpath, 0) + 1
+        broker = overlay.brokers[1 + random.randrange(brokers - 1)]
+        world.client(broker, f"c{place % 100}", m.ClientSubscribe(str(place), Filter(xpath)))
+        if place % 1_000 == 0:
+            world.run()
+    world.run()
+    built = time.perf_counter()
+    for place, body in enumerate(bodies):
+        world.client("b1", "p", m.ClientPublish(str(place), body))
+        world.run()
+    done = time.perf_counter()
+    index = Index()
+    index.add_many(list(enumerate(asked)))
+    counts = list(asked.values())
+    expected = sum(counts[int(place)] for body in bodies for place in index.match(body))
+    if delivered[0] != expected:
+        raise AssertionError(f"{delivered[0]:,} deliveries, and flooding makes {expected:,}")
+    sizes = [len(broker.publications.entries) for broker in world.brokers()]
+    carried = world.carried()
+    return Row(
+        "network-growth",
+        f"{brokers:,} brokers, {number:,} subscriptions{', merging' if merging else ''}",
+        {
+            "table at the publisher": sizes[0],
+            "largest table": max(sizes),
+            "all tables": sum(sizes),
+            "messages / subscription": (carried.get("Subscribe", 0) + carried.get("Unsubscribe", 0)) / number,
+            "subscriptions / s": number / (built - began),
+            "hops / document": carried.get("Publish", 0) / len(bodies),
+            "ms / document": 1e3 * (done - built) / len(bodies),
+            "deliveries / document": delivered[0] / len(bodies),
+            "peak MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        },
+    )

@@ -1,0 +1,79 @@
+"""Pruning by a DTD: Table 2 and Figure 5 of "Schema-Conscious Filtering of XML Documents".
+
+The paper's protein-sequence and NASA data are not to be had; NCBI BLAST (not recursive) and XMark (slightly
+recursive) stand in for them.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from functools import partial
+from itertools import chain
+
+from bench.foundation import Row
+from bench.measure import best_times
+from bench.workloads import Workload, corpus_schema
+from pathcast.generate import documents, subscriptions
+from pathcast.index import Index
+from pathcast.schema import Pruning, Schema
+
+SETTINGS = ((0.2, 0.0), (0.2, 0.2), (0.2, 0.4), (0.2, 0.6), (0.4, 0.2), (0.6, 0.2))
+FILTERS = 100_000
+# Wide enough to eliminate all that can be, as the paper does.
+WIDE = Pruning(max_substitutes=1_000, max_length=10_000, max_results=1_000)
+
+
+def table(_: Workload) -> Iterator[Row]:
+    """Pruned filters, // left and leading // for 100,000 filters, and what pruning costs and brings."""
+    for name in ("blast", "xmark"):
+        schema = corpus_schema(name)
+        if schema is None:
+            continue
+        for wildcard, descendant in SETTINGS:
+            yield _row(name, schema, wildcard, descendant)
+
+
+def _row(name: str, schema: Schema, wildcard: float, descendant: float) -> Row:
+    filters = list(
+        subscriptions(schema, FILTERS, max_depth=8, wildcard=wildcard, descendant=descendant, seed=1)
+    )
+    rows = list(enumerate(filters))
+    start = time.perf_counter()
+    plain = Index("yfilter")
+    plain.add_many(rows)
+    registered = time.perf_counter()
+    pruned = Index("yfilter", schema=schema, prune=WIDE, validate=False, impossible="error")
+    pruned.add_many(rows)
+    done = time.perf_counter()
+    results = list(chain.from_iterable(map(pruned.pruned, filters)))
+    drawn = list(documents(schema, 100, max_levels=8, seed=2))
+    for document in drawn:
+        if plain.match(document) != pruned.match(document):
+            raise AssertionError(f"pruning changes the answer for {document[:200]!r}")
+    times = best_times(
+        {"plain": partial(plain.match_many, drawn), "pruned": partial(pruned.match_many, drawn)}, rounds=3
+    )
+    return Row(
+        "pruning",
+        f"{name} *{wildcard} //{descendant}",
+        {
+            "pruned filters": len(results),
+            "//": _inner(filters),
+            "leading //": _leading(filters),
+            "// left": _inner(results),
+            "leading left": _leading(results),
+            "* left": sum("*" in result for result in results),
+            "time / registering": (done - registered) / (registered - start),
+            "yfilter speed-up": times["plain"] / times["pruned"],
+        },
+    )
+
+
+def _inner(filters: list[str]) -> int:
+    return sum(len(re.findall("//", each)) for each in filters)
+
+
+def _leading(filters: list[str]) -> int:
+    return sum(each.startswith("//") for each in filters)

@@ -1,0 +1,70 @@
+"""The report on databases, drawn from figures that are made up; the experiments themselves need servers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+
+from bench import relational_report
+from bench.foundation import Row
+from bench.kept import keep
+from bench.relational import BATCHES, CLUSTERED, NOT_BROADCAST, NUMBERS
+
+BACKENDS = ("DuckDB", "PostgreSQL", "Spark")
+
+
+def made_up() -> dict[str, list[Row]]:
+    times = {"cut ms": 1.0, "not cut ms": 2.0, "auto ms": 0.01}
+    levers = dict.fromkeys(BACKENDS, CLUSTERED) | {"Spark": NOT_BROADCAST}
+    rows = {
+        "relational": [(f"{name}, {number:,}", times) for number in NUMBERS for name in BACKENDS],
+        "relational-documents": [
+            (f"{size} KB", {"KB": size, "auto ms": 0.1} | {f"{name} ms": size * 2.0 for name in BACKENDS})
+            for size in (3, 15, 40)
+        ],
+        "relational-levers": [
+            (f"{name}, {what}", {"documents": number, "ms": 7.0, "auto ms": 0.1})
+            for name in BACKENDS
+            for number, what in [*((size, f"batches of {size}") for size in BATCHES), (10, levers[name])]
+        ],
+        "relational-spark": [("with broadcasts", {"ms / document": 80.0, "auto ms": 0.1})],
+    }
+    return {
+        name: [Row(name, subject, dict(values)) for subject, values in some] for name, some in rows.items()
+    }
+
+
+def test_one_report_has_what_every_experiment_has_kept(tmp_path: Path) -> None:
+    rows = made_up()
+    assert set(rows) == set(relational_report.SECTIONS)
+    for name, some in rows.items():
+        keep(some, "<none>", tmp_path / f"{name}.json")
+    path = relational_report.write_report(tmp_path / "relational-levers.json", tmp_path)
+    assert path == tmp_path / "relational.html"
+    text = path.read_text(encoding="utf-8")
+    assert text.count("<svg") == text.count("<table") == len(rows)
+    assert text.count("python 3.") == len(rows)  # each with its own machine
+    for drawing in text.split("<svg")[1:]:
+        ElementTree.fromstring("<svg" + drawing[: drawing.index("</svg>") + 6])
+
+
+def test_curves_and_bars_are_what_was_measured() -> None:
+    rows = made_up()
+    curves = relational_report.lines("relational", rows["relational"])
+    assert set(curves) == {"auto"} | {f"{name}{cut}" for name in BACKENDS for cut in ("", ", not cut")}
+    assert [at for at, _ in curves["Spark, not cut"]] == list(NUMBERS)
+    assert {value for _, value in curves["Spark, not cut"]} == {2.0}
+    batches = relational_report.lines("relational-levers", rows["relational-levers"])
+    assert {name: tuple(at for at, _ in points) for name, points in batches.items()} == dict.fromkeys(
+        ("auto", *BACKENDS), BATCHES
+    )
+    labels = [label for label, *_ in relational_report.bars("relational-levers", rows["relational-levers"])]
+    assert labels == [
+        *(f"{name}, {what}" for name in BACKENDS[:2] for what in ("as it is", CLUSTERED)),
+        *(f"Spark, {what}" for what in ("as it is", NOT_BROADCAST)),
+    ]
