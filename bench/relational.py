@@ -28,7 +28,7 @@ from pathcast.generate import documents as draw_documents
 from pathcast.generate import subscriptions as draw_subscriptions
 from pathcast.index import Index
 from pathcast.relational import Relational
-from pathcast.relational.dialect import kept_table
+from pathcast.relational.sql.names import kept_table
 from pathcast.schema import Schema
 from pathcast.types import Id
 
@@ -69,7 +69,7 @@ def _backends(*names: str) -> Iterator[dict[str, Callable[..., Relational]]]:
         if "DuckDB" in names:
             makers["DuckDB"] = Relational
         if "PostgreSQL" in names:
-            from bench.postgres import PostgresServer
+            from tests.postgres.server import PostgresServer
 
             server = stack.enter_context(PostgresServer())
             makers["PostgreSQL"] = lambda: Relational(server.fresh())

@@ -18,7 +18,7 @@ def opened(name: str) -> Iterator[Make]:
     if name == "duckdb":
         yield lambda ignore: Relational("duckdb", ignore_namespaces=ignore)
     elif name == "postgresql":
-        from bench.postgres import PostgresServer
+        from tests.postgres.server import PostgresServer
 
         with PostgresServer() as server:
             yield lambda ignore: Relational(server.fresh(), ignore_namespaces=ignore)

@@ -12,7 +12,7 @@ import pytest
 from tests.relational.backends import Make
 
 if TYPE_CHECKING:
-    from bench.postgres import PostgresServer
+    from tests.postgres.server import PostgresServer
 
 
 def unavailable(reason: str | None) -> None:
@@ -28,7 +28,7 @@ def unavailable(reason: str | None) -> None:
 def postgres() -> Iterator[PostgresServer]:
     if importlib.util.find_spec("psycopg") is None:
         unavailable("psycopg is not installed: pip install 'pathcast[relational]'")
-    from bench.postgres import PostgresServer, missing_server
+    from tests.postgres.server import PostgresServer, missing_server
 
     unavailable(missing_server())
     with PostgresServer() as server:

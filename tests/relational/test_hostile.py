@@ -12,12 +12,16 @@ pytest.importorskip("duckdb", reason="duckdb is not installed")
 import pathcast
 from pathcast import Limits
 from pathcast.errors import DatabaseError, DocumentLimitError
-from pathcast.relational import Relational, postgresql, relational, tables
+from pathcast.relational import Relational
+from pathcast.relational import database as opened_database
+from pathcast.relational.backends import postgresql
+from pathcast.relational.settings import Settings
+from pathcast.relational.sql import tables
 from pathcast.types import Id
 from tests.relational.backends import Make
 
 if TYPE_CHECKING:
-    from bench.postgres import PostgresServer
+    from tests.postgres.server import PostgresServer
 
 VALUES = [
     "'",
@@ -100,7 +104,7 @@ def test_a_megabyte_in_a_value(make: Make) -> None:
     database = make(False)
     database.limits = Limits(expression_bytes=3 << 20)
     value = "\U0001f600é'x" * 110_000
-    database.settings = pathcast.relational.settings.Settings(database.settings.key, {}, False, 3 << 20)
+    database.settings = Settings(database.settings.key, {}, False, 3 << 20)
     database.subscribe([("same", f'//a[. = "{value}"]'), ("other", f'//a[. = "{value}y"]'), ("any", "//a")])
     text = f'<r><a x="{value}">{value}</a></r>'.encode()
     assert database.match([("d", text)]) == [("d", "any"), ("d", "same")]
@@ -134,7 +138,7 @@ def test_deep_documents_are_answered_or_refused_by_name(make: Make, monkeypatch:
     database.subscribe([("s", "//a//a/b"), ("t", "/a/a/a")])
     deep = "<a>" * 500 + "<b/>" + "</a>" * 500
     assert database.match([("d", deep)]) == [("d", "s"), ("d", "t")]
-    monkeypatch.setattr(relational, "ROWS", 10_000)
+    monkeypatch.setattr(opened_database, "ROWS", 10_000)
     assert database.match([("d", deep), ("e", "<a><a><a/></a></a>")]) == [("e", "t")]
     assert isinstance(database.dead_letters[0].error, DocumentLimitError)
 
@@ -169,7 +173,7 @@ def test_two_contents_of_one_number_are_told_and_nothing_is_written(make: Make) 
     database.subscribe([("s", "/a/b")])
     with database._backend.writing() as session:
         session.execute("update {Frame} set low_node = 'z' where low_node = 'b'")
-    with pytest.raises(DatabaseError, match="number of another"):
+    with pytest.raises(DatabaseError, match="same number as a different"):
         database.subscribe([("t", "/a/b"), ("u", "//c")])
     assert len(database) == 1
     assert not [frame for frame in _column(database, "low_node", "Frame") if frame == "c"]

@@ -15,7 +15,8 @@ import pyarrow as pa
 
 import pathcast
 from pathcast.errors import DatabaseError
-from pathcast.relational import Relational, program, tables
+from pathcast.relational import Relational
+from pathcast.relational.sql import program, tables
 from pathcast.types import Id
 from tests.property.agreement import batch_of
 from tests.relational.backends import Make

@@ -12,8 +12,9 @@ import pytest
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 
 from pathcast.errors import DatabaseError, SubscriptionErrors
-from pathcast.relational import Relational, tables
-from pathcast.relational.spark import SparkRelational
+from pathcast.relational import Relational
+from pathcast.relational.backends.spark import SparkRelational
+from pathcast.relational.sql import tables
 from tests.relational.agreement import run
 from tests.relational.backends import Make
 from tests.relational.verdicts import wrong_verdicts
@@ -112,7 +113,7 @@ def test_sweeping_leaves_what_a_fresh_database_has(make: Make, monkeypatch: pyte
     for table in (*tables.SHARED, "Subscriber"):
         assert database.count(table) == fresh.count(table), table
     # Then by itself, when as many were removed as are left.
-    monkeypatch.setattr("pathcast.relational.spark_changes.SWEPT_FROM", 2)
+    monkeypatch.setattr("pathcast.relational.backends.spark.changes.SWEPT_FROM", 2)
     database.unsubscribe([2, 3])
     assert database.count("Predicate") == 0
     assert database.match([("d", b"<e><c><d/></c></e>"), ("f", b"<x y='1'/>")]) == [("d", 1)]
@@ -127,7 +128,7 @@ def test_two_contents_of_one_number_are_told_and_nothing_is_written(make: Make) 
     store.write(
         "Frame", 1, store.spark.createDataFrame(other, store.written("Frame", 1).drop("change").schema)
     )
-    with pytest.raises(DatabaseError, match="number of another"):
+    with pytest.raises(DatabaseError, match="same number as a different"):
         database.subscribe([("t", "/a/b"), ("u", "//c")])
     assert len(database) == 1
     assert database.count("Frame") == 2

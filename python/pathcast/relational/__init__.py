@@ -1,9 +1,8 @@
-"""Matching inside a database: subscriptions are rows, and a batch of documents is one run of plain SQL.
+"""Matching inside a database: subscriptions are rows, and plain SQL matches a batch of documents.
 
-Subscriptions live in tables, so their number is not bounded by the memory of a process, and taking one away
-is deleting rows. The method is that of the paper on matching XPath subscriptions level by level with
-non-recursive SQL; `steps` holds its statements, one file a backend runs them. The answers are those of
-`pathcast.Index`.
+Memory does not limit the number of subscriptions, and removing one deletes rows. The method is that of the
+paper on matching XPath subscriptions level by level with non-recursive SQL. `sql` holds the statements,
+`backends` the databases that run them. The answers are those of `pathcast.Index`.
 
 >>> db = Relational("duckdb")
 >>> db.subscribe([("s1", "/a[b = 2]/c"), ("s2", "//b[not(@x)]")])
@@ -13,6 +12,6 @@ non-recursive SQL; `steps` holds its statements, one file a backend runs them. T
 ('d3', 1)
 """
 
-from pathcast.relational.relational import DeadLetter, Relational
+from pathcast.relational.database import DeadLetter, Relational
 
 __all__ = ["DeadLetter", "Relational"]

@@ -17,14 +17,14 @@ from uuid import uuid4
 
 from pathcast import _core
 from pathcast.errors import DocumentError
-from pathcast.relational import steps, tables
-from pathcast.relational.program import run
-from pathcast.relational.relational import ALTERNATIVES, ROWS, DeadLetter, Relational
+from pathcast.relational.backends.spark.changes import Changes
+from pathcast.relational.backends.spark.run import SparkRun, plan
+from pathcast.relational.backends.spark.store import Snapshot, Store
+from pathcast.relational.backends.spark.workers import SHREDDED, compiling, deciding, shredding, wide_schema
+from pathcast.relational.database import ALTERNATIVES, ROWS, DeadLetter, Relational
 from pathcast.relational.settings import Settings
-from pathcast.relational.spark_changes import Changes
-from pathcast.relational.spark_run import SparkRun, plan
-from pathcast.relational.spark_tables import Snapshot, Store
-from pathcast.relational.spark_workers import SHREDDED, compiling, deciding, shredding, wide_schema
+from pathcast.relational.sql import steps, tables
+from pathcast.relational.sql.program import run
 from pathcast.types import Document, Id
 
 if TYPE_CHECKING:

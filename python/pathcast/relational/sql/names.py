@@ -1,24 +1,10 @@
-"""Where the backends differ, and how the names in braces become names of tables.
-
-The statements of `steps` and `tables` are the same everywhere. What is not the same:
-
-| | DuckDB | PostgreSQL | Spark |
-|---|---|---|---|
-| a table of a run | `create or replace temp table` | `drop`, `create temp table`, `analyze` | a DataFrame |
-| rows from outside | an Arrow table, registered | `copy ... from stdin` | an Arrow table, or a DataFrame |
-| one state of the tables | a transaction | a transaction, `repeatable read` | files that never change |
-| primary keys | small tables only | all tables | none |
-| further indexes | none | `tables.INDEXES` | none |
-
-The names are ours: none comes from a user.
-"""
+"""How the names in braces of a statement become names of tables. No name comes from a user."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from pathcast.relational.tables import KEYS
+from pathcast.relational.sql.tables import KEYS
 
 HIGHEST_LEVEL = """
 select coalesce(max(level), 0) from (
@@ -57,8 +43,3 @@ def filled(statement: str, level: int = 0) -> str:
     'select 1 from run_kept k join pathcast_subscriber s on s.pattern = k.id where 2 = 2'
     """
     return statement.format_map(_Names(level=int(level)))
-
-
-def parsed(content: str) -> Any:
-    """A setting as it is kept."""
-    return json.loads(content)

@@ -13,9 +13,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pathcast.relational.backends.spark.workers import COMPILED, spark_type
 from pathcast.relational.settings import Settings
-from pathcast.relational.spark_workers import COMPILED, spark_type
-from pathcast.relational.tables import COLUMNS, SHARED
+from pathcast.relational.sql.tables import COLUMNS, SHARED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from pathcast.errors import DatabaseError, SubscriptionErrors, XPathError
-from pathcast.relational import tables
+from pathcast.relational.backends.spark.store import BY_LEVEL, Change, Snapshot, Store, columns
+from pathcast.relational.backends.spark.workers import COMPILED, naming, spark_type, wide_schema
 from pathcast.relational.settings import Settings
-from pathcast.relational.spark_tables import BY_LEVEL, Change, Snapshot, Store, columns
-from pathcast.relational.spark_workers import COMPILED, naming, spark_type, wide_schema
-from pathcast.relational.storing import SWEPT_FROM, named
+from pathcast.relational.sql import tables
+from pathcast.relational.subscriptions import SWEPT_FROM, named
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-MET = "a part of a subscription has the number of another one in these tables; nothing was written"
+MET = "part of a subscription has the same number as a different part in these tables; nothing was written"
 
 NULLABLE = ("text_value", "number_value")
 

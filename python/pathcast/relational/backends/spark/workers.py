@@ -14,9 +14,9 @@ import pyarrow as pa
 
 from pathcast import _core
 from pathcast.limits import Limits
+from pathcast.relational.candidates import Verifier
 from pathcast.relational.settings import Settings
-from pathcast.relational.tables import COLUMNS
-from pathcast.relational.verifying import Verifier
+from pathcast.relational.sql.tables import COLUMNS
 
 Batches: TypeAlias = Iterable[Any]
 Task: TypeAlias = Callable[[Batches], Iterator[Any]]

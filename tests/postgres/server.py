@@ -23,7 +23,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FETCHED = ROOT / ".jars/postgres"
 HOST = "127.0.0.1"
 DEADLINE = 60.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from pathcast.relational.program import Session
 from pathcast.relational.settings import Settings
+from pathcast.relational.sql.program import Session
 
 
 class Reader(Session, Protocol):

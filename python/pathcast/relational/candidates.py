@@ -1,7 +1,7 @@
-"""Candidates decided with the expressions themselves.
+"""Decides candidates with the subscriptions themselves.
 
-An index of the candidates' expressions is kept from call to call, up to a bound, so that an expression which
-is a candidate again is not read again.
+The index of their expressions is kept from call to call, up to a bound, so that no expression is parsed
+again each time it is a candidate.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HELD = 50_000  # expressions
 
 
 class Verifier:
-    """Says which candidates match."""
+    """Decides which candidates match."""
 
     def __init__(self, limits: Limits, settings: Settings) -> None:
         self._limits = limits
@@ -42,7 +42,7 @@ class Verifier:
         definitions: Mapping[str, str],
         documents: Sequence[Document],
     ) -> Iterator[tuple[int, str]]:
-        """The pairs of document and subscription that match, of those given; definitions by subscription."""
+        """The candidates that match; `definitions` has the expression of each subscription."""
         wanted: dict[int, set[Id]] = {}
         for document, name in candidates:
             wanted.setdefault(document, set()).add(name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from pathcast.relational import steps
+from pathcast.relational.sql import steps
 
 
 class Session(Protocol):

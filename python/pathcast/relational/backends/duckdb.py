@@ -10,9 +10,9 @@ from typing import Any
 import duckdb
 
 from pathcast.errors import DatabaseError
-from pathcast.relational import dialect, tables
 from pathcast.relational.settings import Settings
-from pathcast.relational.storing import settle
+from pathcast.relational.sql import names, tables
+from pathcast.relational.subscriptions import settle
 
 GROWING = ("Kept", "MatchedXPath")
 """Tables of a run that are added to."""
@@ -69,12 +69,12 @@ class DuckSession:
     def load(self, name: str, rows: Any) -> None:
         """Makes a temporary table of Arrow rows."""
         self._cursor.register("arrow_rows", rows)
-        self._cursor.execute(f"create or replace temp table {dialect.run_table(name)} as from arrow_rows")
+        self._cursor.execute(f"create or replace temp table {names.run_table(name)} as from arrow_rows")
         self._cursor.unregister("arrow_rows")
 
     def make(self, name: str, query: str, level: int = 0) -> None:
         """Makes a temporary table of what a query answers."""
-        table = dialect.run_table(name)
+        table = names.run_table(name)
         if name not in GROWING:
             self.execute(f"create or replace temp table {table} as {query}", level)
             return
@@ -87,7 +87,7 @@ class DuckSession:
         DuckDB 2.0.0 loses rows that are inserted into a table to which the same transaction has written
         nothing before, as when the first query answers nothing. A table made by a query is whole.
         """
-        table, part = dialect.run_table(name), self._parts[name]
+        table, part = names.run_table(name), self._parts[name]
         self.execute(f"create or replace temp table {table}_{part} as {query}")
         self._parts[name] = part + 1
         parts = " union all ".join(f"from {table}_{number}" for number in range(part + 1))
@@ -100,18 +100,18 @@ class DuckSession:
 
     def execute(self, statement: str, level: int = 0) -> int:
         """Runs a statement; how many rows it changed."""
-        self._cursor.execute(dialect.filled(statement, level))
+        self._cursor.execute(names.filled(statement, level))
         row = self._cursor.fetchone() if statement.lstrip().startswith(("delete", "insert")) else None
         return int(row[0]) if row else 0
 
     def rows(self, query: str, level: int = 0) -> list[tuple[Any, ...]]:
         """What a query answers."""
-        found: list[tuple[Any, ...]] = self._cursor.execute(dialect.filled(query, level)).fetchall()
+        found: list[tuple[Any, ...]] = self._cursor.execute(names.filled(query, level)).fetchall()
         return found
 
     def pairs(self, query: str) -> tuple[list[Any], list[str]]:
         """The two columns that a query answers with."""
-        found = self._cursor.sql(dialect.filled(query)).to_arrow_table()
+        found = self._cursor.sql(names.filled(query)).to_arrow_table()
         return found.column(0).to_pylist(), found.column(1).to_pylist()
 
     def has_rows(self, name: str) -> bool:
@@ -120,7 +120,7 @@ class DuckSession:
 
     def highest_level(self) -> int:
         """The highest level of any pattern."""
-        return int(self.rows(dialect.HIGHEST_LEVEL)[0][0])
+        return int(self.rows(names.HIGHEST_LEVEL)[0][0])
 
 
 @contextmanager

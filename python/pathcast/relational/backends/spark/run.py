@@ -12,7 +12,7 @@ import io
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from pathcast.relational import steps
+from pathcast.relational.sql import steps
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

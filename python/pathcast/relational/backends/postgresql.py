@@ -13,12 +13,14 @@ from contextlib import contextmanager
 from typing import Any
 
 import psycopg
+import pyarrow as pa
+import pyarrow.compute as pc
 from psycopg import IsolationLevel
 
 from pathcast.errors import DatabaseError
-from pathcast.relational import copying, dialect, tables
 from pathcast.relational.settings import Settings
-from pathcast.relational.storing import settle
+from pathcast.relational.sql import names, tables
+from pathcast.relational.subscriptions import settle
 
 ANALYSED = 1_000  # rows that are added to a table which stays, from which it is looked at anew
 SESSION = (
@@ -29,6 +31,18 @@ SESSION = (
     "set temp_buffers = '64MB'",
     "set work_mem = '64MB'",
 )
+COPIED = 50_000  # rows at a time
+_ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))
+
+SQL_TYPES: dict[Any, str] = {
+    pa.int64(): "bigint",
+    pa.int32(): "integer",
+    pa.string(): "varchar",
+    pa.large_string(): "varchar",
+    pa.bool_(): "boolean",
+    pa.float64(): "double precision",
+}
+
 _LOCK = 7_208_311_962  # of those who make the tables
 
 
@@ -51,7 +65,7 @@ class PostgreSQL:
                 session.execute(
                     f"create table if not exists {{{table}}} ({columns}, primary key ({', '.join(key)}))"
                 )
-                for index in indexes(table, dialect.kept_table(table)):
+                for index in indexes(table, names.kept_table(table)):
                     session.execute(index)
             return settle(session, wanted)
 
@@ -129,11 +143,11 @@ class PostgresSession:
 
     def load(self, name: str, rows: Any) -> None:
         """Makes a temporary table of Arrow rows, by COPY."""
-        table = dialect.run_table(name)
+        table = names.run_table(name)
         self.execute(f"drop table if exists {table}")
-        self.execute(f"create temp table {table} ({copying.columns(rows)}) on commit drop")
+        self.execute(f"create temp table {table} ({columns(rows)}) on commit drop")
         with self._connection.cursor() as cursor, cursor.copy(f"copy {table} from stdin") as copy:
-            for piece in copying.lines(rows):
+            for piece in copy_lines(rows):
                 copy.write(piece)
         for index in indexes(name, table) if name not in tables.KEYS else ():
             self.execute(index)
@@ -141,14 +155,14 @@ class PostgresSession:
 
     def make(self, name: str, query: str, level: int = 0) -> None:
         """Makes a temporary table of what a query answers."""
-        table = dialect.run_table(name)
+        table = names.run_table(name)
         self.execute(f"drop table if exists {table}")
         self.execute(f"create temp table {table} on commit drop as {query}", level)
         self._analyse(table)
 
     def grow(self, name: str, query: str) -> None:
         """Adds to a temporary table."""
-        table = dialect.run_table(name)
+        table = names.run_table(name)
         self.execute(f"insert into {table} {query}")
         self._analyse(table)
 
@@ -162,11 +176,11 @@ class PostgresSession:
     def execute(self, statement: str, level: int = 0) -> int:
         """Runs a statement; how many rows it changed."""
         # The texts are ours; values come in through COPY alone.
-        return self._connection.execute(dialect.filled(statement, level)).rowcount
+        return self._connection.execute(names.filled(statement, level)).rowcount
 
     def rows(self, query: str, level: int = 0) -> list[tuple[Any, ...]]:
         """What a query answers."""
-        return self._connection.execute(dialect.filled(query, level)).fetchall()
+        return self._connection.execute(names.filled(query, level)).fetchall()
 
     def pairs(self, query: str) -> tuple[list[Any], list[str]]:
         """The two columns that a query answers with."""
@@ -179,8 +193,41 @@ class PostgresSession:
 
     def highest_level(self) -> int:
         """The highest level of any pattern."""
-        return int(self.rows(dialect.HIGHEST_LEVEL)[0][0])
+        return int(self.rows(names.HIGHEST_LEVEL)[0][0])
 
     def _analyse(self, table: str) -> None:
         """Lets the planner know a new table; of one that it has not seen it thinks as of a thousand rows."""
         self.execute(f"analyze {table}")
+
+
+def columns(rows: Any) -> str:
+    """The columns of some rows as a table declares them."""
+    return ", ".join(f"{field.name} {SQL_TYPES[field.type]}" for field in rows.schema)
+
+
+def copy_lines(rows: Any) -> Iterator[bytes]:
+    r"""Arrow rows as the text that COPY reads, made a column at a time.
+
+    Cells are separated by tabs and rows by line ends. Tabs, line ends and backslashes inside a value are
+    escaped, so no value can end a row; ``\N`` is null.
+
+    >>> rows = pa.record_batch({"a": [1, None], "b": ["tab\t, \\N", "line\n"], "c": [float("inf"), 0.1]})
+    >>> b"".join(copy_lines(rows))
+    b'1\ttab\\t, \\\\N\tinf\n\\N\tline\\n\t0.1\n'
+    """
+    for start in range(0, rows.num_rows, COPIED):
+        some = rows.slice(start, COPIED)
+        cells = [_cells(column) for column in some.columns]
+        joined = pc.binary_join_element_wise(*cells, pa.scalar("\t", pa.large_string()))
+        yield ("\n".join(joined.to_pylist()) + "\n").encode()
+
+
+def _cells(column: Any) -> Any:
+    if pa.types.is_boolean(column.type):
+        text = pc.if_else(column, "t", "f").cast(pa.large_string())
+    else:
+        text = column.cast(pa.large_string())
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        for plain, escaped in _ESCAPES:
+            text = pc.replace_substring(text, plain, escaped)
+    return pc.fill_null(text, "\\N")

@@ -1,25 +1,26 @@
-"""`Relational`: subscriptions in, documents in, pairs out, with a database between."""
+"""`Relational`: subscriptions in the tables of a database, documents matched against them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pathcast import _core
-from pathcast.errors import DatabaseError, DocumentError, SubscriptionErrors
+from pathcast.errors import DocumentError, SubscriptionErrors
 from pathcast.limits import Limits
-from pathcast.relational import program, steps
+from pathcast.relational.backends import connect
+from pathcast.relational.candidates import Verifier
 from pathcast.relational.documents import batches
 from pathcast.relational.settings import Settings
-from pathcast.relational.storing import add, remove, sweep
-from pathcast.relational.verifying import Verifier
+from pathcast.relational.sql import program, steps
+from pathcast.relational.subscriptions import add, remove, sweep
 from pathcast.types import ArrowStream, Document, Id, Namespaces, Subscription
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from pathcast.relational.backend import Backend, Reader
+    from pathcast.relational.backends.backend import Reader
 
 LEVELS = 16
 ALTERNATIVES = 64
@@ -27,7 +28,7 @@ ROWS = 20_000_000
 
 
 class DeadLetter(NamedTuple):
-    """A document that was refused, and why."""
+    """A document that was refused, with the reason."""
 
     document: Id
     error: DocumentError
@@ -49,9 +50,9 @@ class Relational:
     """
 
     def __new__(cls, backend: str | SparkSession = "duckdb", **options: Any) -> Any:
-        """A `SparkRelational` for a session, which speaks the same language of methods."""
+        """Makes a `SparkRelational`, which has the same methods, when given a Spark session."""
         if cls is Relational and not isinstance(backend, str):
-            from pathcast.relational.spark import SparkRelational
+            from pathcast.relational.backends.spark import SparkRelational
 
             return object.__new__(SparkRelational)
         return object.__new__(cls)
@@ -69,10 +70,10 @@ class Relational:
     ) -> None:
         """Opens the database, and makes the tables if they are not there.
 
-        `ordered`, `namespaces` and `ignore_namespaces` are as for `pathcast.Index`; the latter two hold for
-        the whole database and are kept in it. `cutting` is a step that only saves time. An expression of more
-        than `levels` levels is matched by its upper ones, and what is found is then decided with the whole
-        expression; every level costs each match a round of statements, on Spark some jobs.
+        `ordered`, `namespaces` and `ignore_namespaces` are as for `pathcast.Index`. The last two apply to the
+        whole database and are stored in it. `cutting` is a step that only saves time. Of an expression with
+        more than `levels` levels, the tables match the upper levels, and an index decides the rest. Every
+        level costs each match a round of statements; on Spark, several jobs.
         """
         self.limits = limits or Limits()
         self.ordered = ordered
@@ -92,7 +93,7 @@ class Relational:
         self._verifier = Verifier(self.limits, self.settings)
 
     def compile(self, subscriptions: Iterable[Subscription] | ArrowStream) -> dict[str, Any]:
-        """The rows of subscriptions; all bad ones are raised together."""
+        """The rows of subscriptions; raises one error that lists every bad expression."""
         tables, refused = _core.compile(
             subscriptions,
             self.limits,
@@ -117,7 +118,7 @@ class Relational:
             add(session, tables)
 
     def unsubscribe(self, ids: Iterable[Id]) -> None:
-        """Takes subscriptions away, all or none; `KeyError` when one is not there."""
+        """Removes subscriptions, all or none; `KeyError` if one is unknown."""
         ids = list(ids)
         names = _core.encode_ids(ids)
         with self._backend.writing() as session:
@@ -126,14 +127,14 @@ class Relational:
                 raise KeyError(ids[names.index(unknown)])
 
     def publish(self, documents: Iterable[tuple[Id, Document]]) -> None:
-        """Takes documents in, to be matched by the next `match`."""
+        """Queues documents for the next `match`."""
         self._pending.extend(documents)
 
     def match(self, documents: Iterable[tuple[Id, Document]] = ()) -> list[tuple[Id, Id]]:
         """The pairs of document and subscription that match, sorted; numbers come before texts.
 
-        Bad documents are in `dead_letters`. The subscriptions are seen as they were when the call began. When
-        the database is lost in the middle, a `DatabaseError` is raised and the call can be made again.
+        Bad documents are in `dead_letters`. The call sees the subscriptions as they were when it began. If
+        the connection is lost, it raises `DatabaseError` and can be called again.
         """
         waiting = [*self._pending, *documents]
         dead: list[DeadLetter] = []
@@ -171,12 +172,12 @@ class Relational:
                 yield document, json.loads(text)
 
     def sweep(self) -> None:
-        """Takes away what removed subscriptions left behind; done by itself from time to time."""
+        """Deletes rows that only removed subscriptions used; also happens by itself from time to time."""
         with self._backend.writing() as session:
             sweep(session)
 
     def count(self, table: str) -> int:
-        """How many rows a table has; `pathcast.relational.tables` says which there are."""
+        """The number of rows of a table; `pathcast.relational.sql.tables` lists the tables."""
         with self._backend.reading() as session:
             return int(session.rows(f"select count(*) from {{{table}}}")[0][0])
 
@@ -184,7 +185,7 @@ class Relational:
         return self.count("Subscription")
 
     def close(self) -> None:
-        """Ends the connection; tables in memory are gone."""
+        """Closes the connection; tables in memory are lost."""
         self._backend.close()
 
     def __enter__(self) -> Relational:
@@ -192,34 +193,6 @@ class Relational:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
-
-
-def connect(address: str) -> Backend:
-    """The backend that an address names."""
-    makers: dict[str, Callable[[str], Backend]] = {"duckdb": _duckdb, "postgresql": _postgresql}
-    scheme, separator, _ = address.partition("://")
-    maker = makers.get({"postgres": "postgresql"}.get(scheme, scheme))
-    if maker is None or (scheme != "duckdb" and not separator):
-        raise ValueError(
-            f"there is no backend {address!r}; there are 'duckdb', 'duckdb:///FILE', "
-            "'postgresql://user@host/db', and a SparkSession"
-        )
-    try:
-        return maker(address)
-    except ImportError as error:
-        raise DatabaseError(f"{error}: pip install 'pathcast[relational]'") from None
-
-
-def _duckdb(address: str) -> Backend:
-    from pathcast.relational.duckdb import DuckDB
-
-    return DuckDB(address.removeprefix("duckdb").removeprefix("://").removeprefix("/") or ":memory:")
-
-
-def _postgresql(address: str) -> Backend:
-    from pathcast.relational.postgresql import PostgreSQL
-
-    return PostgreSQL(address)
 
 
 def _sorted(ids: Collection[Id]) -> list[Id]:

@@ -1,4 +1,4 @@
-"""Adding and removing subscriptions: what is written, in which order, and when it is swept."""
+"""Adds and removes subscriptions: which rows are written, in which order, and when unused ones are swept."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pathcast.errors import DatabaseError
-from pathcast.relational import dialect, tables
+from pathcast.relational.sql import tables
 
 if TYPE_CHECKING:
-    from pathcast.relational.backend import Writer
+    from pathcast.relational.backends.backend import Writer
     from pathcast.relational.settings import Settings
 
 SWEPT_FROM = 1_000
-"""Subscriptions removed before what they left is swept, if they are as many as those that are there."""
+"""Removed subscriptions that start a sweep, once they are also as many as those that remain."""
 
 
 def add(session: Writer, compiled: dict[str, Any]) -> None:
@@ -27,7 +27,8 @@ def add(session: Writer, compiled: dict[str, Any]) -> None:
         session.insert(table, tables.missing_rows(table))
         if session.rows(tables.met_rows(table))[0][0]:
             raise DatabaseError(
-                "a part of a subscription has the number of another one in this database; nothing was written"
+                "part of a subscription has the same number as a different part in this database; "
+                "nothing was written"
             )
     session.load("Gone", pa.record_batch({"subscription": subscriptions.column("subscription")}))
     session.execute(tables.REMOVE[0])
@@ -40,7 +41,7 @@ def add(session: Writer, compiled: dict[str, Any]) -> None:
 
 
 def named(compiled: dict[str, Any]) -> tuple[Any, Any]:
-    """`Subscription` and `Subscriber` with the ids as they are kept; of two with one id the last counts."""
+    """`Subscription` and `Subscriber` with stored ids; of two rows with one id the last counts."""
     import pyarrow as pa
 
     subscriptions, subscribers = compiled["Subscription"], compiled["Subscriber"]
@@ -61,7 +62,7 @@ def named(compiled: dict[str, Any]) -> tuple[Any, Any]:
 
 
 def remove(session: Writer, names: Sequence[str]) -> str | None:
-    """Takes subscriptions away; the first that is not there, and then nothing is removed."""
+    """Removes subscriptions. If one is unknown, returns it and removes nothing."""
     import pyarrow as pa
 
     session.load("Gone", pa.record_batch({"subscription": pa.array(list(names), pa.string())}))
@@ -77,7 +78,7 @@ def remove(session: Writer, names: Sequence[str]) -> str | None:
 
 
 def _count_removed(session: Writer, more: int) -> None:
-    """Sweeps when what was removed since the last time is as much as what is there."""
+    """Sweeps when as many subscriptions were removed since the last sweep as remain."""
     if not more:
         return
     kept = session.rows("select content from {Setting} where name = 'removed'")
@@ -89,17 +90,17 @@ def _count_removed(session: Writer, more: int) -> None:
 
 
 def settle(session: Writer, wanted: Settings) -> Settings:
-    """The settings that hold: those that are kept, or else the wanted ones, kept from now on."""
+    """The settings of the database: the stored ones, or else the wanted ones, which are then stored."""
     kept = session.rows("select name, content from {Setting}")
     settings = wanted.of(kept) if kept else wanted
     for name, content in settings.rows():
         if (name, content) not in kept:
-            write_setting(session, name, dialect.parsed(content))
+            write_setting(session, name, json.loads(content))
     return settings
 
 
 def write_setting(session: Writer, name: str, value: object) -> None:
-    """Keeps one setting."""
+    """Stores one setting."""
     import pyarrow as pa
 
     session.load("Stage", pa.record_batch({"name": [name], "content": [json.dumps(value)]}))
@@ -108,7 +109,7 @@ def write_setting(session: Writer, name: str, value: object) -> None:
 
 
 def sweep(session: Writer) -> None:
-    """Takes away patterns that no subscription needs, from the top level down, then what only they had."""
+    """Deletes patterns that no subscription uses, from the top level down, then what only they used."""
     for level in range(session.highest_level(), 0, -1):
         session.make("Above", tables.ABOVE, level)
         for statement in tables.SWEEP_LEVEL:

@@ -1,0 +1,1 @@
+"""A PostgreSQL server for tests and benchmarks."""
