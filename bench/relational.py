@@ -74,7 +74,7 @@ def _backends(*names: str) -> Iterator[dict[str, Callable[..., Relational]]]:
             server = stack.enter_context(PostgresServer())
             makers["PostgreSQL"] = lambda: Relational(server.fresh())
         if "Spark" in names:
-            from pathcast.spark.local import session
+            from pathcast.spark.driver.session import session
 
             folder = Path(tempfile.mkdtemp(prefix="pathcast-bench-"))
             stack.callback(shutil.rmtree, folder, ignore_errors=True)

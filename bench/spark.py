@@ -170,7 +170,7 @@ def _with_lxml(queries: Sequence[str]) -> Callable[[Iterator[Any]], Iterator[Any
 
 @contextmanager
 def _session() -> Iterator[tuple[SparkSession, Path]]:
-    from pathcast.spark.local import session
+    from pathcast.spark.driver.session import session
 
     folder = Path(tempfile.mkdtemp(prefix="pathcast-bench-"))
     try:

@@ -17,7 +17,7 @@ from demo.pipeline import Figures, Places, check_answers, run
 from demo.report import write_report
 from demo.summary import show
 from pathcast.schema import Schema
-from pathcast.spark.local import session
+from pathcast.spark.driver.session import session
 
 
 def main(

@@ -14,8 +14,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from pathcast.index import Index
-from pathcast.spark import compile_subscriptions, match_tagged, read_documents, split_tagged
-from pathcast.spark.deliver import deliver
+from pathcast.spark import compile_subscriptions, deliver, match_tagged, read_documents, split_tagged
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -23,7 +23,7 @@ def opened(name: str) -> Iterator[Make]:
         with PostgresServer() as server:
             yield lambda ignore: Relational(server.fresh(), ignore_namespaces=ignore)
     elif name == "spark":
-        from pathcast.spark.local import session
+        from pathcast.spark.driver.session import session
 
         with session("pathcast tests", master="local[2]") as spark:
             yield lambda ignore: Relational(spark, ignore_namespaces=ignore)

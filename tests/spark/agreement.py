@@ -38,7 +38,7 @@ def main() -> int:
     parser.add_argument("--subscriptions", type=int, default=5_000)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    from pathcast.spark.local import session
+    from pathcast.spark.driver.session import session
 
     with tempfile.TemporaryDirectory(prefix="pathcast-agreement-") as name:
         place = Path(name)

@@ -152,14 +152,15 @@ def test_changes_must_fit(spark: SparkSession, tmp_path: Path) -> None:
 def test_workers_that_do_not_see_the_folder_send_their_files(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pathcast.spark import building, compile
+    from pathcast.spark.driver import compile
+    from pathcast.spark.worker.compile import CompileJob
 
-    def blind(*values: Any) -> building.BuildJob:
-        return building.BuildJob(values[0], values[1] + "-unseen", *values[2:])
+    def blind(*values: Any) -> CompileJob:
+        return CompileJob(values[0], values[1] + "-unseen", *values[2:])
 
     frame = spark.createDataFrame([(f"s{at}", f"/a{at}/b") for at in range(500)], SIMPLE)
     seen = compile_subscriptions(frame, tmp_path / "a", shards=2)
-    monkeypatch.setattr(compile, "BuildJob", blind)
+    monkeypatch.setattr(compile, "CompileJob", blind)
     sent = compile_subscriptions(frame, tmp_path / "b", shards=2)
     assert sent.manifest == seen.manifest
     assert all((sent.path / path.name).read_bytes() == path.read_bytes() for path in seen.path.iterdir())

@@ -20,12 +20,12 @@ CORE = (
     "test_compile.py::test_bad_rows_are_rejected_with_column_and_reason",
     "test_compile.py::test_changes_alone_give_what_all_rows_give",
     "test_compile.py::test_workers_that_do_not_see_the_folder_send_their_files",
-    "test_read.py::test_a_folder_of_files",
-    "test_read.py::test_one_huge_file_is_cut_into_records",
+    "test_documents.py::test_a_folder_of_files",
+    "test_documents.py::test_one_huge_file_is_cut_into_records",
     "test_stream.py::test_a_stream_gives_what_the_index_gives",
     "test_stream.py::test_a_new_version_takes_effect_with_the_next_batch",
     "test_relational.py::test_two_contents_of_one_number_are_told_and_nothing_is_written",
-    "test_deliver.py::test_one_copy_for_each_subscriber",
+    "test_outboxes.py::test_one_copy_for_each_subscriber",
 )
 # Two minutes: with the other long ones.
 LONG = ("test_relational.py::test_data_frames_in_and_out",) if "PATHCAST_FAULTS" in os.environ else ()

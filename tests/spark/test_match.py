@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
+import pkgutil
 import subprocess
 import sys
+from dataclasses import fields
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +17,17 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 
 import pathcast
 from pathcast.spark import (
+    MatchOptions,
     RejectedSubscriptions,
     compile_subscriptions,
     match,
     match_tagged,
     split_tagged,
 )
-from pathcast.spark.matching import excerpt
-from pathcast.spark.worker import on_worker
+from pathcast.spark.artifact import Settings
+from pathcast.spark.driver import workers
+from pathcast.spark.worker.match import MatchJob, excerpt, match_batches
+from pathcast.spark.worker.shards import ShardFiles
 from tests.spark.data import World, world
 
 if TYPE_CHECKING:
@@ -43,7 +48,9 @@ def letters(dead: DataFrame) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("shards", [1, 4])
-def test_matches_and_dead_letters_are_those_of_the_index(spark: SparkSession, shards: int) -> None:
+def test_matches_and_dead_letters_are_those_of_the_index(
+    spark: SparkSession, tmp_path: Path, shards: int
+) -> None:
     documents, subscriptions = the_world().frames(spark)
     matches, dead = match(documents, subscriptions, shards=shards)
     assert matches.columns == ["doc_id", "subscription_id", "subscriber"]
@@ -53,10 +60,12 @@ def test_matches_and_dead_letters_are_those_of_the_index(spark: SparkSession, sh
     subscriber = {row[0]: row[4] for row in the_world().rows}
     assert all(row.subscriber == subscriber[row.subscription_id] for row in found)
     assert letters(dead) == the_world().dead()
-    tagged = match_tagged(documents, subscriptions, shards=shards).persist()
-    matches, dead = split_tagged(tagged)
-    assert (pairs(matches), letters(dead)) == (the_world().matches(), the_world().dead())
-    tagged.unpersist()
+    compiled = compile_subscriptions(subscriptions, tmp_path, shards=shards)
+    one_job = documents.transform(match_tagged, compiled), match(documents, compiled).tagged
+    for tagged in one_job:
+        matches, dead = split_tagged(tagged.persist())
+        assert (pairs(matches), letters(dead)) == (the_world().matches(), the_world().dead())
+        tagged.unpersist()
 
 
 def test_compiled_subscriptions_match_from_their_folder(spark: SparkSession, tmp_path: Path) -> None:
@@ -69,9 +78,6 @@ def test_compiled_subscriptions_match_from_their_folder(spark: SparkSession, tmp
 def test_shipped_files_are_enough(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = import_module("pathcast.spark.match")  # its package has a function of that name
-    from pathcast.spark.worker import ShardFiles
-
     def elsewhere(folder: str, *rest: Any) -> ShardFiles:
         return ShardFiles("/no/such/folder", *rest)
 
@@ -80,7 +86,7 @@ def test_shipped_files_are_enough(
     rows = [("shipped a", "//a"), ("shipped b", "//b"), ("shipped c", "//c")]
     subscriptions = spark.createDataFrame(rows, "id string, xpath string")
     compiled = compile_subscriptions(subscriptions, tmp_path, shards=2)
-    monkeypatch.setattr(module, "ShardFiles", elsewhere)
+    monkeypatch.setattr(workers, "ShardFiles", elsewhere)
     assert pairs(match(documents, compiled, ship=True)[0]) == [(1, "shipped a"), (1, "shipped b")]
     compiled = compile_subscriptions(subscriptions.where("id = 'shipped a'"), tmp_path)
     with pytest.raises(
@@ -240,7 +246,8 @@ def test_a_worker_without_the_package_says_what_to_do(tmp_path: Path) -> None:
     from pyspark import cloudpickle
 
     file = tmp_path / "function"
-    function = on_worker("matching", "match_batches", {"any": "job"})
+    job = MatchJob("dead", None, Settings(), failfast=False, batch_bytes=1)
+    function = workers.on_worker(match_batches, job)
     file.write_bytes(cloudpickle.dumps(function))  # type: ignore[no-untyped-call]
     program = f"""
 import pickle, sys
@@ -257,3 +264,27 @@ def test_every_way_gives_the_same_answers(spark: SparkSession, tmp_path: Path) -
     from tests.spark.agreement import compare
 
     assert compare(spark, tmp_path, documents=400, subscriptions=60, seed=3) == 0
+
+
+def test_the_options_are_the_arguments() -> None:
+    """One list of options: what `help` shows is what the dataclass has."""
+    shown = list(inspect.signature(match).parameters)
+    assert shown == ["documents", "subscriptions", *(field.name for field in fields(MatchOptions))]
+    assert shown == list(inspect.signature(match_tagged).parameters)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'modus'"):
+        MatchOptions(modus="FAILFAST")  # type: ignore[call-arg]
+
+
+def test_no_module_is_hidden_by_a_function() -> None:
+    import pathcast.spark as package
+
+    modules = {each.name for each in pkgutil.iter_modules(package.__path__)}
+    assert not modules & set(package.__all__)
+
+
+def test_the_old_name_of_the_session_still_works() -> None:
+    with pytest.warns(DeprecationWarning, match=r"renamed to pathcast\.spark\.driver\.session"):
+        from pathcast.spark.local import session
+    from pathcast.spark.driver import session as renamed
+
+    assert session is renamed.session

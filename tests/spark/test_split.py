@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 import pathcast
-from pathcast.spark.split import split
+from pathcast.spark.worker.split import split
 
 NESTED = b"""<?xml version="1.0"?>
 <!DOCTYPE r [<!ELEMENT e (#PCDATA)><!-- ]> <e> --><?p ]>?><!ATTLIST zz a CDATA "]>">]>
@@ -111,7 +111,7 @@ def test_a_record_beyond_the_limit_is_named_and_the_next_one_is_found(size: int)
 
 
 def test_memory_stays_at_one_record() -> None:
-    from pathcast.spark.split import Splitter
+    from pathcast.spark.worker.split import Splitter
 
     splitter = Splitter("e")
     for _ in range(200):

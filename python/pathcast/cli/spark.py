@@ -97,7 +97,9 @@ def compile_command(
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where the index goes.")],
-    shards: Annotated[int, typer.Option(min=1, metavar="K", help="Over how many indexes they go.")] = 1,
+    shards: Annotated[
+        int, typer.Option(min=1, metavar="K", help="How many indexes they are spread over.")
+    ] = 1,
     ordered: Annotated[bool, typer.Option("--ordered", help="Steps must be found in order.")] = False,
     ignore_namespaces: Annotated[
         bool, typer.Option("--ignore-namespaces", help="Only local names count.")
@@ -268,10 +270,9 @@ def stream(
     Example:
       pathcast spark stream inbox --format xml -i index -o answers --checkpoint state --trigger "10 seconds"
     """
-    import importlib
-
     with _spark("stream", master, memory) as spark:
         from pathcast.spark import read_documents
+        from pathcast.spark import stream as start_stream
 
         batches = 0
         start = time.perf_counter()
@@ -291,7 +292,7 @@ def stream(
             schema=schema,
             streaming=True,
         )
-        query = importlib.import_module("pathcast.spark.stream").stream(
+        query = start_stream(
             frame,
             index,
             output,
@@ -322,7 +323,7 @@ def script(version: Version = False) -> None:
     found = importlib.util.find_spec("pathcast")
     assert found is not None
     assert found.submodule_search_locations is not None
-    typer.echo(Path(found.submodule_search_locations[0]) / "spark" / "__main__.py")
+    typer.echo(Path(found.submodule_search_locations[0]) / "cli" / "spark_submit.py")
 
 
 @contextmanager
@@ -331,7 +332,7 @@ def _spark(command: str, master: str | None, memory: str) -> Iterator[SparkSessi
     try:
         from pyspark.errors import PySparkException
 
-        from pathcast.spark.local import session
+        from pathcast.spark.driver.session import session
     except ModuleNotFoundError as error:
         fail(f"pathcast: this command needs {error.name}: pip install 'pathcast[spark]'")
     try:

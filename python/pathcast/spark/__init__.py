@@ -1,6 +1,7 @@
 """Pathcast on Spark: DataFrames of documents and subscriptions in, DataFrames of matches out.
 
-Works in classic and in Spark Connect sessions. `read_documents` makes tables of documents,
+Works in classic and in Spark Connect sessions. `driver` plans, `worker` reads and matches; the two share the
+format of compiled subscriptions (`artifact`) and the options. `read_documents` makes tables of documents,
 `compile_subscriptions` turns a table of subscriptions into an index in a folder, `match` matches, `stream`
 matches documents as they arrive, and `deliver` puts what matched into outboxes.
 
@@ -12,18 +13,22 @@ matches documents as they arrive, and `deliver` puts what matched into outboxes.
 """
 
 from pathcast.spark.artifact import remove_unused
-from pathcast.spark.compile import (
-    Compiled,
-    RejectedSubscriptions,
-    compile_subscriptions,
-    update_subscriptions,
+from pathcast.spark.driver.compile import compile_subscriptions, update_subscriptions
+from pathcast.spark.driver.compiled import Compiled, RejectedSubscriptions
+from pathcast.spark.driver.delivery_ids import delivery_id, document_hash
+from pathcast.spark.driver.documents import kafka_documents, read_documents
+from pathcast.spark.driver.match import Matched, match, match_tagged, split_tagged
+from pathcast.spark.driver.outboxes import (
+    deliver,
+    outbox_name,
+    read_outbox,
+    send_outboxes,
+    write_outboxes,
 )
-from pathcast.spark.deliver import deliver, outbox_name, read_outbox, send_outboxes, write_outboxes
-from pathcast.spark.delivery import delivery_id, document_hash
-from pathcast.spark.match import match, match_tagged, split_tagged
-from pathcast.spark.read import kafka_documents, read_documents
-from pathcast.spark.sinks import Batch, FileSink, KafkaSink, Sink, StreamError, read_deliveries
-from pathcast.spark.stream import BatchMetrics, stream
+from pathcast.spark.driver.sinks import Batch, FileSink, KafkaSink, Sink, StreamError, read_deliveries
+from pathcast.spark.driver.stream import stream
+from pathcast.spark.driver.stream_state import BatchMetrics
+from pathcast.spark.options import MatchOptions
 
 __all__ = [
     "Batch",
@@ -31,6 +36,8 @@ __all__ = [
     "Compiled",
     "FileSink",
     "KafkaSink",
+    "MatchOptions",
+    "Matched",
     "RejectedSubscriptions",
     "Sink",
     "StreamError",

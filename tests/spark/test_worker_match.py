@@ -11,10 +11,10 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 import pyarrow as pa
 
 import pathcast
-from pathcast.spark import matching
 from pathcast.spark.artifact import Settings, Shard
-from pathcast.spark.matching import MatchJob, Want, match_batches
-from pathcast.spark.worker import OpenShard, ShardFiles
+from pathcast.spark.worker import match as worker
+from pathcast.spark.worker.match import MatchJob, Want, match_batches
+from pathcast.spark.worker.shards import OpenShard, ShardFiles
 
 DOCUMENTS = ["<none/>", "<a/>", None, "<b/>", "<none/>", "<b><a/></b>", "<bad>", "<a/>", "<none/>"]
 ALL = 8  # subscriptions to each of a and b
@@ -26,16 +26,16 @@ def sent(monkeypatch: pytest.MonkeyPatch, want: Want, subscribers: bool) -> list
     index.add_many([(at, f"//{'ab'[at % 2]}") for at in range(2 * ALL)])
     names = pa.array([f"who-{at}" for at in range(2 * ALL)]) if subscribers else None
     shard = OpenShard(index, pa.array([f"s{at}" for at in range(2 * ALL)]), names)
-    monkeypatch.setattr(matching, "open_shard", lambda files: shard)
+    monkeypatch.setattr(worker, "open_shard", lambda files: shard)
     files = ShardFiles("", Shard(0, "", "", 2 * ALL, 0, 0, 0, 0), Settings())
     job = MatchJob(want, files, Settings(), failfast=False, batch_bytes=1 << 20)
     cells = [pa.array(range(len(DOCUMENTS))), pa.array(DOCUMENTS, pa.string())]
     batches = list(match_batches(iter([pa.RecordBatch.from_arrays(cells, names=["id", "document"])]), job))
     rows: list[dict[str, Any]] = []
     for batch in batches:
-        assert sum(map(len, batch["found"].to_pylist())) <= matching._SENT
+        assert sum(map(len, batch["found"].to_pylist())) <= worker._SENT
         rows += batch.to_pylist()
-    assert all(0 < len(row["found"]) <= matching._LISTED for row in rows)
+    assert all(0 < len(row["found"]) <= worker._LISTED for row in rows)
     return rows
 
 
@@ -44,8 +44,8 @@ def sent(monkeypatch: pytest.MonkeyPatch, want: Want, subscribers: bool) -> list
 def test_lists_of_any_length_are_sent_whole(
     monkeypatch: pytest.MonkeyPatch, listed: int, together: int, subscribers: bool
 ) -> None:
-    monkeypatch.setattr(matching, "_LISTED", listed)
-    monkeypatch.setattr(matching, "_SENT", together)
+    monkeypatch.setattr(worker, "_LISTED", listed)
+    monkeypatch.setattr(worker, "_SENT", together)
     rows = sent(monkeypatch, "matches", subscribers)
     found = [(row["doc_id"], each["subscription_id"]) for row in rows for each in row["found"]]
     if subscribers:

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import ArrayType, DataType, LongType, StringType, StructField, StructType
 
 from pathcast.spark.artifact import Manifest
-from pathcast.spark.matching import Want
+from pathcast.spark.worker.match import Want
 
 __all__ = ["DEAD_COLUMNS", "answers", "columns"]
 

@@ -1,4 +1,4 @@
-"""Matches batches within a worker as `matching` does, and ends with a row that says what the task did.
+"""Matches batches within a worker as `match` does, and ends with a row that says what the task did.
 
 All shards give the same columns. A row whose `kind` is `METRICS` is neither a
 match nor a dead letter; its `reason` is a JSON object.
@@ -13,8 +13,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from pathcast.spark.matching import DEAD, MatchJob, Meter, match_batches, no_match
-from pathcast.spark.worker import Batches, open_shard
+from pathcast.spark.worker.match import DEAD, MatchJob, Meter, match_batches, no_match
+from pathcast.spark.worker.shards import Batches, open_shard
 
 __all__ = ["METRICS", "MeteredJob", "match_metered"]
 

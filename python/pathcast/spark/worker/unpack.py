@@ -17,8 +17,8 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
-from pathcast.spark.split import problem, split
-from pathcast.spark.worker import Batches
+from pathcast.spark.worker.shards import Batches
+from pathcast.spark.worker.split import problem, split
 
 __all__ = ["UnpackJob", "unpack_files"]
 

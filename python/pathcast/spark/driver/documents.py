@@ -9,10 +9,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import BinaryType, StringType, StructType
 
-from pathcast.spark.session import BATCH_BYTES, bound_batches, column_type, quoted
-from pathcast.spark.split import MAX_RECORD, Splitter, problem
-from pathcast.spark.unpacking import UnpackJob
-from pathcast.spark.worker import on_worker
+from pathcast.spark.driver.columns import column_type, quoted
+from pathcast.spark.driver.workers import bound_batches, on_worker
+from pathcast.spark.options import BATCH_BYTES
+from pathcast.spark.worker.split import MAX_RECORD, Splitter, problem
+from pathcast.spark.worker.unpack import UnpackJob, unpack_files
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,7 +33,6 @@ _SUFFIXES = {
     "avro": "avro",
 }
 _TABLES = ("parquet", "json", "delta", "orc", "avro")
-_FILES = "path string, modificationTime timestamp, length bigint, content binary"
 FORMATS = ("xml", "archive", *_TABLES, "kafka")
 
 
@@ -102,7 +102,7 @@ def read_documents(
         return _whole(files, max_bytes).toDF(id, document)
     job = UnpackJob(record, max_bytes, BATCH_BYTES)
     paths = files.select("path")
-    documents = paths.mapInArrow(on_worker("unpacking", "unpack_files", job), "id string, document binary")
+    documents = paths.mapInArrow(on_worker(unpack_files, job), "id string, document binary")
     if record is not None and not streaming:
         # By id and not round robin: a task that runs again must give the same rows to the same places.
         documents = (

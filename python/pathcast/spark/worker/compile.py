@@ -1,7 +1,7 @@
-"""Builds the shards of an artifact within workers: parse, refuse, deduplicate, index, save.
+"""Compiles a shard within a worker: parse, refuse, deduplicate, index, save.
 
-Rows are parsed where their shard is built, once: a pass of its own over all rows before would parse every
-expression twice. So shards are what is built in parallel; one parses 200,000 to 380,000 rows a second.
+Rows are parsed where their shard is compiled, once: a pass of its own over all rows before would parse every
+expression twice. So shards are what is compiled in parallel; one parses 200,000 to 380,000 rows a second.
 
 Of rows with equal ids, equal rows are one. Of unequal ones the newest counts, if a column says which that is;
 else all of them are refused, because a table has no order that could tell.
@@ -24,9 +24,9 @@ import pyarrow.compute as pc
 from pathcast.errors import SubscriptionErrors
 from pathcast.index import Index
 from pathcast.spark.artifact import Settings, Shard, checksum, replace_file, settings_digest
-from pathcast.spark.worker import find_file, numbered, read_rows, single
+from pathcast.spark.worker.shards import find_file, numbered, read_rows, single
 
-__all__ = ["REPLY", "BuildJob", "build"]
+__all__ = ["REPLY", "CompileJob", "compile_shard"]
 
 STORED = ("id", "xpath", "ordered", "namespaces", "subscriber")
 REPLY = pa.schema([("shard", pa.string()), ("name", pa.string()), ("data", pa.binary())])
@@ -34,7 +34,7 @@ _PART = 4 << 20  # bytes of a file in one row on the way to the driver; Connect 
 
 
 @dataclass(frozen=True)
-class BuildJob:
+class CompileJob:
     """What a task is to do with the rows of a shard."""
 
     folder: str
@@ -75,7 +75,7 @@ class Refused:
         )
 
 
-def build(table: Any, job: BuildJob) -> Any:
+def compile_shard(table: Any, job: CompileJob) -> Any:
     """The reply to the driver: parts of files, if the driver must write them, and a row about the shard."""
     number: int = table["shard"][0].as_py()
     rows = table.drop_columns(["shard"]).filter(pc.invert(table["seed"])).drop_columns(["seed"])
@@ -83,7 +83,7 @@ def build(table: Any, job: BuildJob) -> Any:
     return pa.Table.from_batches(batches)
 
 
-def _replies(number: int, rows: Any, job: BuildJob) -> Iterator[list[Any]]:
+def _replies(number: int, rows: Any, job: CompileJob) -> Iterator[list[Any]]:
     before = job.previous.get(number)
     refused = Refused()
     if job.changes:
@@ -97,7 +97,7 @@ def _replies(number: int, rows: Any, job: BuildJob) -> Iterator[list[Any]]:
             yield _reply(shard=before)
             return
         good, index = _accepted(rows, refused, job.settings)
-    with tempfile.TemporaryDirectory(prefix="pathcast-build-") as folder:
+    with tempfile.TemporaryDirectory(prefix="pathcast-compile-") as folder:
         yield from _saved(number, source, good, index, refused, Path(folder), job)
 
 
@@ -106,7 +106,7 @@ def _sound(rows: Any) -> bool:
 
 
 def _saved(
-    number: int, source: str, good: Any, index: Index, refused: Refused, folder: Path, job: BuildJob
+    number: int, source: str, good: Any, index: Index, refused: Refused, folder: Path, job: CompileJob
 ) -> Iterator[list[Any]]:
     """Puts the files where they belong, or sends them; then what there is to know about the shard."""
     index.save(folder / "index")
@@ -150,7 +150,7 @@ def _write(path: Path, table: Any) -> None:
         file.write_table(table.combine_chunks())
 
 
-def _merged(before: Shard, rows: Any, refused: Refused, job: BuildJob) -> tuple[Any, Index]:
+def _merged(before: Shard, rows: Any, refused: Refused, job: CompileJob) -> tuple[Any, Index]:
     """The shard's rows with the changes; a change that is refused leaves the subscription as it was."""
     removed = rows.filter(rows["removed"])["id"]
     changed, _ = _accepted(

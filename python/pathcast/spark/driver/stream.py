@@ -25,63 +25,35 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 from time import monotonic, time
-from typing import TYPE_CHECKING, Any, cast
-from uuid import uuid4
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import BinaryType, StringType
 
-from pathcast.errors import IndexFormatError
-from pathcast.spark.answers import DEAD_COLUMNS, answers
-from pathcast.spark.artifact import Manifest, check_engine, replace_file
-from pathcast.spark.compile import Compiled
-from pathcast.spark.delivery import delivery_column, hash_column
-from pathcast.spark.match import Mode
-from pathcast.spark.matching import MatchJob, Want
-from pathcast.spark.metering import METRICS, MeteredJob
-from pathcast.spark.session import BATCH_BYTES, bound_batches, column_type, needs_shipping, ship_files
-from pathcast.spark.sinks import Batch, FileSink, Sink, StreamError
-from pathcast.spark.worker import ShardFiles, on_worker
+from pathcast.spark.artifact import check_engine
+from pathcast.spark.driver.answers import DEAD_COLUMNS, answers
+from pathcast.spark.driver.columns import column_type, quoted
+from pathcast.spark.driver.compiled import Compiled
+from pathcast.spark.driver.delivery_ids import delivery_column, hash_column
+from pathcast.spark.driver.sinks import Batch, FileSink, Sink
+from pathcast.spark.driver.stream_state import BatchMetrics, StreamState
+from pathcast.spark.driver.workers import bound_batches, on_worker, shard_files
+from pathcast.spark.options import BATCH_BYTES, MatchOptions, Mode
+from pathcast.spark.worker.match import MatchJob, Want
+from pathcast.spark.worker.metrics import METRICS, MeteredJob, match_metered
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["BatchMetrics", "stream"]
+__all__ = ["stream"]
 
 _KEPT = 100  # batches that Spark can be asked for again (spark.sql.streaming.minBatchesToRetain)
-
-
-@dataclass(frozen=True)
-class BatchMetrics:
-    """What a batch did; also a line of `metrics.jsonl`."""
-
-    batch: int
-    index_version: str
-    subscriptions: int
-    documents: int
-    bytes: int
-    matches: int
-    dead_letters: int
-    milliseconds: int
-    """From the start of the batch until it was written."""
-    core_milliseconds: int
-    """In the index, over all tasks: with two cores, up to twice the time that passed."""
-    spark_milliseconds: int
-    """The rest of the matching tasks: waiting for documents and handing them and matches over."""
-    tasks: int
-    finished: float
-    """Seconds since 1970."""
-
-    def line(self) -> str:
-        """As JSON."""
-        return json.dumps(asdict(self))
 
 
 def stream(
@@ -118,11 +90,7 @@ def stream(
     """
     if not documents.isStreaming:
         raise ValueError("these documents are no stream: read them with streaming=True, or use match()")
-    if mode not in ("PERMISSIVE", "DROPMALFORMED", "FAILFAST"):
-        raise ValueError(f"mode must be PERMISSIVE, DROPMALFORMED or FAILFAST, not {mode!r}")
-    check_engine(engine)
-    if batch_bytes < 1:
-        raise ValueError(f"batch_bytes must be at least 1, not {batch_bytes}")
+    options = MatchOptions(document, id, engine, mode=mode, batch_bytes=batch_bytes, ship=ship)
     column_type(documents, id, "documents")
     column_type(documents, document, "documents", (StringType, BinaryType))
     state = _local(checkpoint)
@@ -133,8 +101,8 @@ def stream(
         compiled = Compiled.open(subscriptions)  # better now than in the first batch
         check_engine(engine, compiled.manifest.settings)
         folder = str(compiled.path)
-    runner = _Runner(folder, str(state / "pathcast"), sink, mode, engine, on_batch, batch_bytes, ship)
-    chosen = documents.select(F.col(_quoted(id)).alias("doc_id"), F.col(_quoted(document)).alias("xml"))
+    runner = _Runner(folder, str(state / "pathcast"), sink, options, on_batch)
+    chosen = documents.select(F.col(quoted(id)).alias("doc_id"), F.col(quoted(document)).alias("xml"))
     writer = chosen.writeStream.option("checkpointLocation", str(state)).foreachBatch(runner)
     if name is not None:
         writer = writer.queryName(name)
@@ -152,22 +120,19 @@ class _Runner:
     subscriptions: str
     state: str
     sink: Sink
-    mode: Mode
-    engine: str
+    options: MatchOptions
     on_batch: Callable[[BatchMetrics], object] | None
-    batch_bytes: int
-    ship: bool | None
 
     def __call__(self, documents: DataFrame, number: int) -> None:
         started = monotonic()
-        state = _State(Path(self.state))
+        state = StreamState(Path(self.state))
         compiled = state.version(number, Path(self.subscriptions))
         stream = state.stream(compiled.manifest)
         tagged = self._tagged(documents, compiled).persist()
         try:
             work = _Work.of(tagged)
             matches, dead = _parts(tagged, compiled)
-            has_dead = work.dead > 0 and self.mode != "DROPMALFORMED"
+            has_dead = work.dead > 0 and self.options.mode != "DROPMALFORMED"
             self.sink.write(Batch(stream, number, compiled.hash, matches, dead, documents, has_dead))
         finally:
             tagged.unpersist()
@@ -192,25 +157,19 @@ class _Runner:
 
     def _tagged(self, documents: DataFrame, compiled: Compiled) -> DataFrame:
         """All matches, dead letters and metrics of a batch; the id is a pair of id and hash."""
-        spark = documents.sparkSession
-        bound_batches(spark, self.batch_bytes)
-        manifest = compiled.manifest
-        if needs_shipping(spark) if self.ship is None else self.ship:
-            names = (name for shard in manifest.shards for name in (shard.index, shard.rows))
-            ship_files(spark, compiled.path, names)
+        spark, manifest = documents.sparkSession, compiled.manifest
+        bound_batches(spark, self.options.batch_bytes)
         pairs = documents.select(
             F.struct(F.col("doc_id").alias("id"), hash_column(F.col("xml")).alias("hash")).alias("id"),
             F.col("xml").alias("document"),
         )
+        mode, size = self.options.mode, self.options.batch_bytes
         frames = []
-        keep = 2 if compiled.shards == 1 else 1
-        for shard in manifest.shards:
-            files = ShardFiles(str(compiled.path), shard, manifest.settings, self.engine, keep)
-            first = shard.number == 0
-            want: Want = "tagged" if first and self.mode != "DROPMALFORMED" else "matches"
-            failfast = self.mode == "FAILFAST"
-            job = MatchJob(want, files, manifest.settings, failfast, self.batch_bytes)
-            function = on_worker("metering", "match_metered", MeteredJob(job, first))
+        for files in shard_files(spark, compiled, self.options):
+            first = files.shard.number == 0
+            want: Want = "tagged" if first and mode != "DROPMALFORMED" else "matches"
+            job = MatchJob(want, files, manifest.settings, mode == "FAILFAST", size)
+            function = on_worker(match_metered, MeteredJob(job, first))
             frames.append(answers("tagged", pairs, function, manifest))
         return reduce(lambda left, right: left.union(right), frames)
 
@@ -257,92 +216,6 @@ class _Work:
         )
 
 
-@dataclass(frozen=True)
-class _State:
-    """What a stream must know after its driver died."""
-
-    folder: Path
-
-    def stream(self, manifest: Manifest) -> str:
-        """The name of this stream, made up in its first batch; the types of its columns stay as they are."""
-        file = self.folder / "stream.json"
-        types = {"id_type": manifest.id_type, "subscriber_type": manifest.subscriber_type}
-        try:
-            found = json.loads(file.read_bytes())
-        except FileNotFoundError:
-            found = {"stream": uuid4().hex, **types}
-            self.folder.mkdir(parents=True, exist_ok=True)
-            replace_file(file, json.dumps(found).encode())
-        before = {key: found[key] for key in types}
-        if before != types:
-            raise StreamError(
-                f"the subscriptions of this stream had {before}, and now have {types}: the rows that it "
-                "wrote and those to come would not fit; start a new stream with a new output and checkpoint"
-            )
-        return cast(str, found["stream"])
-
-    def version(self, number: int, subscriptions: Path) -> Compiled:
-        """The version that a batch uses: the one it began with, or else the newest."""
-        note = self.folder / "batches" / f"{number:08}.json"
-        try:
-            hash = json.loads(note.read_bytes())["index_version"]
-        except FileNotFoundError:
-            compiled = Compiled.open(subscriptions)
-            self.stream(compiled.manifest)  # before anything is noted: a batch must not be tied to a misfit
-            place = self.folder / "versions" / compiled.hash
-            place.mkdir(parents=True, exist_ok=True)
-            compiled.manifest.write(place)
-            note.parent.mkdir(parents=True, exist_ok=True)
-            text = json.dumps({"batch": number, "index_version": compiled.hash})
-            replace_file(note, text.encode())
-            return compiled
-        manifest = Manifest.read(self.folder / "versions" / hash)
-        for shard in manifest.shards:
-            for name in (shard.index, shard.rows):
-                if not (subscriptions / name).exists():
-                    raise IndexFormatError(
-                        f"batch {number} began with version {hash[:12]} of the subscriptions, whose file "
-                        f"{name} is no longer in {subscriptions}: put it back; or, if the output has "
-                        f"nothing of this batch yet, delete {note} and it is matched with the present version"
-                    )
-        return Compiled(subscriptions, manifest)
-
-    def tell(self, metrics: BatchMetrics) -> None:
-        """Appends a line, in place of the last one if that is torn or of the same batch."""
-        file = self.folder / "metrics.jsonl"
-        file.touch()
-        with open(file, "r+b") as lines:
-            end = lines.seek(0, os.SEEK_END)
-            start = max(0, end - 65536)
-            lines.seek(start)
-            tail = lines.read()
-            last = tail.rstrip(b"\n").rfind(b"\n") + 1
-            if tail and (not tail.endswith(b"\n") or _batch_of(tail[last:]) == metrics.batch):
-                end = start + last
-            lines.truncate(end)
-            lines.seek(end)
-            lines.write(metrics.line().encode() + b"\n")
-
-    def forget(self, number: int) -> None:
-        """Removes what is known about that batch and, if no other uses it, its version."""
-        note = self.folder / "batches" / f"{number:08}.json"
-        if number < 0 or not note.exists():
-            return
-        note.unlink()
-        notes = (self.folder / "batches").glob("*.json")
-        used = {json.loads(each.read_bytes())["index_version"] for each in notes}
-        for version in (self.folder / "versions").iterdir():
-            if version.name not in used:
-                shutil.rmtree(version, ignore_errors=True)
-
-
-def _batch_of(line: bytes) -> int | None:
-    try:
-        return cast(int, json.loads(line)["batch"])
-    except (ValueError, KeyError, TypeError):
-        return None
-
-
 def _local(path: str | os.PathLike[str]) -> Path:
     text = os.fspath(path)
     if "://" in text and not text.startswith("file:"):
@@ -350,7 +223,3 @@ def _local(path: str | os.PathLike[str]) -> Path:
     if text.startswith("file:"):
         text = "/" + text[len("file:") :].lstrip("/")
     return Path(text).absolute()
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 
 from pathcast.errors import DocumentError, printable
 from pathcast.spark.artifact import Settings
-from pathcast.spark.worker import Batches, OpenShard, ShardFiles, open_shard
+from pathcast.spark.worker.shards import Batches, OpenShard, ShardFiles, open_shard
 
 __all__ = ["DEAD", "MatchJob", "Meter", "Want", "excerpt", "match_batches", "no_match"]
 
@@ -69,7 +69,7 @@ class Meter:
 
 
 def match_batches(batches: Batches, job: MatchJob, meter: Meter | None = None) -> Batches:
-    """The rows that `job.want` asks for, as `pathcast.spark.answers` reads them."""
+    """The rows that `job.want` asks for, as `pathcast.spark.driver.answers` reads them."""
     shard = open_shard(job.shard) if job.shard else _checking(job)
     documents_at_once = max(1, _MATCHES // max(1, len(shard.index)))
     for batch in batches:

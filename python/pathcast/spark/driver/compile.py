@@ -9,13 +9,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
-import pyarrow as pa
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import (
     BooleanType,
@@ -29,102 +27,23 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from pathcast.errors import IndexFormatError, PathcastError, printable
+from pathcast.errors import IndexFormatError
 from pathcast.limits import Limits
 from pathcast.spark.artifact import Manifest, Settings, Shard, checksum, replace_file
-from pathcast.spark.building import BuildJob
-from pathcast.spark.session import column_type, needs_shipping, quoted, ship_files
-from pathcast.spark.worker import on_worker, read_rows
+from pathcast.spark.driver.columns import column_type, quoted
+from pathcast.spark.driver.compiled import Compiled, local_folder
+from pathcast.spark.driver.workers import needs_shipping, on_worker, ship_files
+from pathcast.spark.worker.compile import CompileJob, compile_shard
 
 if TYPE_CHECKING:
     from pathcast.schema import Schema
     from pathcast.types import Namespaces
 
-__all__ = ["Compiled", "RejectedSubscriptions", "compile_subscriptions", "update_subscriptions"]
+__all__ = ["compile_subscriptions", "update_subscriptions"]
 
 _IDS = (StringType, LongType, IntegerType, ShortType, ByteType)
 _REPLY = "shard string, name string, data binary"
 _NAMESPACES = "map<string,string>"
-
-
-class RejectedSubscriptions(PathcastError, ValueError):  # noqa: N818 - it holds several
-    """A table of subscriptions with rows that make none; `compiled` has the others, and all that are bad."""
-
-    def __init__(self, message: str, compiled: Compiled) -> None:
-        super().__init__(message)
-        self.compiled = compiled
-
-
-@dataclass(frozen=True)
-class Compiled:
-    """Compiled subscriptions in a folder.
-
-    `Compiled.open(path)` reads what `compile_subscriptions` wrote there.
-    """
-
-    path: Path
-    manifest: Manifest
-    spark: SparkSession | None = field(default=None, repr=False, compare=False)
-
-    @classmethod
-    def open(cls, path: str | os.PathLike[str], spark: SparkSession | None = None) -> Compiled:
-        """The newest version in a folder; `IndexFormatError` when it is damaged or from a newer Pathcast."""
-        folder = _folder(path)
-        manifest = Manifest.read(folder)
-        for shard in manifest.shards:
-            for name in (shard.index, shard.rows):
-                if not (folder / name).exists():
-                    raise IndexFormatError(
-                        f"{folder / name} is missing: compile the subscriptions again with "
-                        "compile_subscriptions()"
-                    )
-        return cls(folder, manifest, spark)
-
-    @property
-    def hash(self) -> str:
-        """The version: equal subscriptions compiled with equal settings have equal ones."""
-        return self.manifest.hash
-
-    @property
-    def subscriptions(self) -> int:
-        """How many there are."""
-        return self.manifest.subscriptions
-
-    @property
-    def shards(self) -> int:
-        """Over how many indexes they are spread."""
-        return len(self.manifest.shards)
-
-    @property
-    def refused(self) -> int:
-        """How many rows of the last compilation made no subscription."""
-        return self.manifest.refused
-
-    @property
-    def rejected(self) -> DataFrame:
-        """Those rows: `id`, `xpath`, `column` within the expression if it has one, and `reason`."""
-        spark = self.spark or SparkSession.active()
-        names = [shard.rejected for shard in self.manifest.shards if shard.rejected]
-        schema = f"id {self.manifest.id_type}, xpath string, column int, reason string"
-        if not names:
-            return spark.createDataFrame([], schema)
-        table = pa.concat_tables([read_rows(str(self.path / name)) for name in names])
-        return spark.createDataFrame(table, schema)
-
-    def first_rejected(self, count: int) -> list[str]:
-        """A line about each of the first rejected rows."""
-        lines: list[str] = []
-        for shard in self.manifest.shards:
-            if shard.rejected and len(lines) < count:
-                rows = read_rows(str(self.path / shard.rejected)).slice(0, count - len(lines))
-                lines += [_line(row) for row in rows.to_pylist()]
-        return lines
-
-
-def _line(row: dict[str, Any]) -> str:
-    at = f"column {row['column']}: " if row["column"] else ""
-    xpath = row["xpath"] if row["xpath"] is None or len(row["xpath"]) <= 80 else row["xpath"][:79] + "…"
-    return f"{row['id']!r}: {xpath!r}: {at}{printable(row['reason'])}"
 
 
 def compile_subscriptions(
@@ -158,7 +77,7 @@ def compile_subscriptions(
     """
     if shards < 1:
         raise ValueError(f"shards must be at least 1, not {shards}")
-    folder = _folder(path)
+    folder = local_folder(path)
     folder.mkdir(parents=True, exist_ok=True)
     if impossible not in ("ignore", "reject"):
         raise ValueError(f"impossible must be 'ignore' or 'reject', not {impossible!r}")
@@ -234,18 +153,6 @@ def update_subscriptions(
     return Compiled(compiled.path, renewed, spark)
 
 
-def _folder(path: str | os.PathLike[str]) -> Path:
-    text = os.fspath(path)
-    if text.startswith("file:"):
-        text = "/" + text[len("file:") :].lstrip("/")
-    elif "://" in text:
-        raise ValueError(
-            f"compiled subscriptions go to a folder that this process can open, not to {text}: mount it, or "
-            "use a local folder, from where they are shipped to the workers"
-        )
-    return Path(text).absolute()
-
-
 def _rows(
     frame: DataFrame,
     shards: int,
@@ -255,7 +162,7 @@ def _rows(
     latest_by: str | None,
     manifest: Manifest | None = None,
 ) -> DataFrame:
-    """The rows in the form that `building` reads, each with its shard."""
+    """The rows in the form that workers read, each with its shard."""
     id_type = column_type(frame, id, "subscriptions", _IDS)
     if manifest is not None and id_type.simpleString() != manifest.id_type:
         raise TypeError(
@@ -348,9 +255,9 @@ def _build(
     marker = folder / f".seen-{uuid4().hex}"
     marker.touch()
     try:
-        job = BuildJob(str(folder), str(marker), settings, dict(previous), changes)
+        job = CompileJob(str(folder), str(marker), settings, dict(previous), changes)
         groups = rows.repartition(shards, "shard").groupBy("shard")
-        replies = groups.applyInArrow(on_worker("building", "build", job), _REPLY).collect()
+        replies = groups.applyInArrow(on_worker(compile_shard, job), _REPLY).collect()
     finally:
         marker.unlink(missing_ok=True)
     return _gathered(folder, replies)

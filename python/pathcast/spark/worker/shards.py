@@ -1,8 +1,4 @@
-"""What runs in Spark's Python workers: how they get here, and the one cached index of a worker.
-
-Spark ships functions, not this package. `on_worker` makes a function that Spark can ship by value, so that a
-worker without the package can say so. Everything such a function needs travels as bytes beside it and is
-read once the package is imported.
+"""The shards that a worker has open.
 
 An index is opened once in each Python worker and stays open across tasks, batches and jobs. A worker keeps
 few of them: with shards, one, so that no worker ever holds all subscriptions.
@@ -10,12 +6,9 @@ few of them: with shards, one, so that no worker ever holds all subscriptions.
 
 from __future__ import annotations
 
-import gc
 import os
-import pickle
-import sys
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -25,51 +18,9 @@ from pathcast.errors import IndexFormatError
 from pathcast.index import Index
 from pathcast.spark.artifact import Settings, Shard, checksum
 
-__all__ = ["OpenShard", "ShardFiles", "freeze_imports", "on_worker", "open_shard"]
+__all__ = ["Batches", "OpenShard", "ShardFiles", "find_file", "numbered", "open_shard", "read_rows", "single"]
 
 Batches: TypeAlias = Iterator[Any]
-
-_MISSING = (
-    "this Spark worker cannot import pathcast. Install it where the executors run (pip install "
-    "'pathcast[spark]' in the environment that spark.pyspark.python or PYSPARK_PYTHON names), or ship an "
-    "environment that has it: spark-submit --archives environment.tar.gz#environment, or "
-    "spark.addArtifacts(..., archive=True)"
-)
-
-
-_imported = 0  # modules, when they were last frozen
-
-
-def on_worker(module: str, function: str, job: object) -> Callable[[Any], Any]:
-    """`function(argument, job)` of `pathcast.spark.<module>`, for `mapInArrow` or `applyInArrow`."""
-    payload, missing = pickle.dumps(job), _MISSING
-
-    def run(argument):  # type: ignore[no-untyped-def]  # Spark reads annotations, and this travels by value
-        import importlib
-        import pickle
-
-        try:
-            found = importlib.import_module("pathcast.spark." + module)
-        except ImportError as error:
-            raise ImportError(f"{missing} [{error}]") from error
-        importlib.import_module("pathcast.spark.worker").freeze_imports()
-        return getattr(found, function)(argument, pickle.loads(payload))
-
-    return run
-
-
-def freeze_imports() -> None:
-    """Takes what a worker has imported out of the garbage collector's sight, whenever there is more of it.
-
-    Spark's workers collect garbage after every task, and look at all of it: 25 ms, as long as matching a
-    thousand documents. Modules stay for as long as the worker does. Spark imports some only after a task's
-    function has begun, so the second task freezes too.
-    """
-    global _imported
-    if len(sys.modules) > _imported:
-        _imported = len(sys.modules)
-        gc.collect()
-        gc.freeze()
 
 
 @dataclass(frozen=True)

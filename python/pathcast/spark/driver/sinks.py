@@ -25,7 +25,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from pathcast.errors import PathcastError
 from pathcast.spark.artifact import replace_file
-from pathcast.spark.deliver import deliver, outbox_messages, write_outboxes
+from pathcast.spark.driver.outboxes import deliver, outbox_messages, write_outboxes
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

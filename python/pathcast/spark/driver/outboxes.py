@@ -18,8 +18,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
-from pathcast.spark.delivery import delivery_column, hash_column
-from pathcast.spark.session import column_type
+from pathcast.spark.driver.columns import column_type, quoted
+from pathcast.spark.driver.delivery_ids import delivery_column, hash_column
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -70,9 +70,9 @@ def deliver(
         .withColumnsRenamed({key: f"wanted_{key}" for key in keys})
     )
     there = documents.select(
-        F.col(_quoted(id)).alias("doc_id"),
-        F.col(_quoted(document)).alias("document"),
-        hash_column(F.col(_quoted(document))).alias("document_hash"),
+        F.col(quoted(id)).alias("doc_id"),
+        F.col(quoted(document)).alias("document"),
+        hash_column(F.col(quoted(document))).alias("document_hash"),
     ).dropDuplicates(["doc_id", "document_hash"])
     if not told_apart:
         there = _unambiguous(there)
@@ -187,7 +187,3 @@ def outbox_messages(delivered: DataFrame) -> DataFrame:
         F.col("document").cast("binary").alias("value"),
         F.array(*structs).alias("headers"),
     )
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

@@ -1,0 +1,32 @@
+"""Columns of the tables that users give: whether they are there, of which type, and how names are quoted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import DataType
+
+__all__ = ["column_type", "quoted"]
+
+
+def column_type(frame: DataFrame, name: str, what: str, accepted: Sequence[type[DataType]] = ()) -> DataType:
+    """The type of a column; an error says which one is missing, or of the wrong type, and what there is."""
+    schema = frame.schema
+    if name not in schema.names:
+        there = ", ".join(f"{field.name} ({field.dataType.simpleString()})" for field in schema) or "none"
+        raise ValueError(f"the {what} have no column {name!r}; there are: {there}")
+    if schema.names.count(name) > 1:
+        raise ValueError(f"the {what} have more than one column {name!r}: rename or drop one")
+    found = schema[name].dataType
+    if accepted and not isinstance(found, tuple(accepted)):
+        kinds = " or ".join(each().simpleString() for each in accepted)
+        raise TypeError(
+            f"the column {name!r} of the {what} must be {kinds}, not {found.simpleString()}: cast it first"
+        )
+    return found
+
+
+def quoted(name: str) -> str:
+    """A column's name as Spark reads it whatever it holds, dots and spaces too."""
+    return "`" + name.replace("`", "``") + "`"

@@ -1,0 +1,109 @@
+"""Compiled subscriptions in a folder, as the driver sees them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from pathcast.errors import IndexFormatError, PathcastError, printable
+from pathcast.spark.artifact import Manifest
+from pathcast.spark.worker.shards import read_rows
+
+__all__ = ["Compiled", "RejectedSubscriptions", "local_folder"]
+
+
+class RejectedSubscriptions(PathcastError, ValueError):  # noqa: N818 - it holds several
+    """A table of subscriptions with rows that make none; `compiled` has the others, and all that are bad."""
+
+    def __init__(self, message: str, compiled: Compiled) -> None:
+        super().__init__(message)
+        self.compiled = compiled
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """Compiled subscriptions in a folder.
+
+    `Compiled.open(path)` reads what `compile_subscriptions` wrote there.
+    """
+
+    path: Path
+    manifest: Manifest
+    spark: SparkSession | None = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], spark: SparkSession | None = None) -> Compiled:
+        """The newest version in a folder; `IndexFormatError` when it is damaged or from a newer Pathcast."""
+        folder = local_folder(path)
+        manifest = Manifest.read(folder)
+        for shard in manifest.shards:
+            for name in (shard.index, shard.rows):
+                if not (folder / name).exists():
+                    raise IndexFormatError(
+                        f"{folder / name} is missing: compile the subscriptions again with "
+                        "compile_subscriptions()"
+                    )
+        return cls(folder, manifest, spark)
+
+    @property
+    def hash(self) -> str:
+        """The version: equal subscriptions compiled with equal settings have equal ones."""
+        return self.manifest.hash
+
+    @property
+    def subscriptions(self) -> int:
+        """How many there are."""
+        return self.manifest.subscriptions
+
+    @property
+    def shards(self) -> int:
+        """Over how many indexes they are spread."""
+        return len(self.manifest.shards)
+
+    @property
+    def refused(self) -> int:
+        """How many rows of the last compilation made no subscription."""
+        return self.manifest.refused
+
+    @property
+    def rejected(self) -> DataFrame:
+        """Those rows: `id`, `xpath`, `column` within the expression if it has one, and `reason`."""
+        spark = self.spark or SparkSession.active()
+        names = [shard.rejected for shard in self.manifest.shards if shard.rejected]
+        schema = f"id {self.manifest.id_type}, xpath string, column int, reason string"
+        if not names:
+            return spark.createDataFrame([], schema)
+        table = pa.concat_tables([read_rows(str(self.path / name)) for name in names])
+        return spark.createDataFrame(table, schema)
+
+    def first_rejected(self, count: int) -> list[str]:
+        """A line about each of the first rejected rows."""
+        lines: list[str] = []
+        for shard in self.manifest.shards:
+            if shard.rejected and len(lines) < count:
+                rows = read_rows(str(self.path / shard.rejected)).slice(0, count - len(lines))
+                lines += [_line(row) for row in rows.to_pylist()]
+        return lines
+
+
+def _line(row: dict[str, Any]) -> str:
+    at = f"column {row['column']}: " if row["column"] else ""
+    xpath = row["xpath"] if row["xpath"] is None or len(row["xpath"]) <= 80 else row["xpath"][:79] + "…"
+    return f"{row['id']!r}: {xpath!r}: {at}{printable(row['reason'])}"
+
+
+def local_folder(path: str | os.PathLike[str]) -> Path:
+    text = os.fspath(path)
+    if text.startswith("file:"):
+        text = "/" + text[len("file:") :].lstrip("/")
+    elif "://" in text:
+        raise ValueError(
+            f"compiled subscriptions go to a folder that this process can open, not to {text}: mount it, or "
+            "use a local folder, from where they are shipped to the workers"
+        )
+    return Path(text).absolute()

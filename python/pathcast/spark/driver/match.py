@@ -1,0 +1,190 @@
+"""Matches a table of documents with subscriptions: DataFrames in, DataFrames out, nothing runs until asked.
+
+One `mapInArrow` for each shard, and their union: documents × shards is the grid of tasks. Documents are read
+once for each shard and never shuffled, and the tasks of a shard follow one another, so a worker loads each
+shard once. Shuffling a copy of every document to each shard would write them all to disk that often.
+
+Matches and dead letters are two DataFrames, so asking for both runs two jobs: one that matches, and one that
+only reads the documents, which needs no index. `tagged` gives both from one job.
+"""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+from collections.abc import Callable
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql.types import BinaryType, StringType
+
+from pathcast.spark.artifact import check_engine
+from pathcast.spark.driver.answers import DEAD_COLUMNS, answers, columns
+from pathcast.spark.driver.columns import column_type, quoted
+from pathcast.spark.driver.compile import compile_subscriptions
+from pathcast.spark.driver.compiled import Compiled, RejectedSubscriptions
+from pathcast.spark.driver.workers import bound_batches, on_worker, shard_files
+from pathcast.spark.options import MatchOptions, takes_options
+from pathcast.spark.worker.match import MatchJob, Want, match_batches
+
+if TYPE_CHECKING:
+    from pathcast.spark.options import Subscriptions
+    from pathcast.spark.worker.shards import ShardFiles
+
+__all__ = ["Matched", "match", "match_tagged", "split_tagged"]
+
+_SHOWN = 5  # bad subscriptions that an error lists
+
+
+class Matched(tuple[DataFrame, DataFrame]):
+    """The matches and the dead letters: `matches, dead = match(...)`."""
+
+    _tagged: Callable[[], DataFrame]
+
+    def __new__(cls, matches: DataFrame, dead: DataFrame, tagged: Callable[[], DataFrame]) -> Matched:
+        self = super().__new__(cls, (matches, dead))
+        self._tagged = tagged
+        return self
+
+    @property
+    def matches(self) -> DataFrame:
+        """One row for each match."""
+        return self[0]
+
+    @property
+    def dead(self) -> DataFrame:
+        """One row for each bad document."""
+        return self[1]
+
+    @property
+    def tagged(self) -> DataFrame:
+        """Both in one table, from one job, as `match_tagged` gives them."""
+        return self._tagged()
+
+
+@takes_options(MatchOptions)
+def match(documents: DataFrame, subscriptions: Subscriptions, options: MatchOptions) -> Matched:
+    """Which subscriptions each document satisfies, and which documents were rejected.
+
+    `documents` has an id of any type and XML as string or binary, in the columns named by `id` and
+    `document`. `subscriptions` is a table, compiled on the fly (see `compile_subscriptions` for its
+    columns, and for `shards` to `latest_by`), or compiled subscriptions or their folder.
+
+    The first result has `doc_id`, `subscription_id` and, if the subscriptions have it, `subscriber`: one row
+    for each match, in no order. The second has the dead letters: `doc_id`, `reason`, `line`, `column`, `kind`
+    and an `excerpt`; null and empty documents are among them. `mode` is Spark's: PERMISSIVE gives dead
+    letters, DROPMALFORMED gives none, and FAILFAST makes the job fail at the first bad document.
+
+    Batches are cut at `batch_bytes`. `ship` says whether the index is sent to the workers, or they open it
+    where it was compiled; by default it is sent unless they run in this machine's session.
+    """
+    plan = _Plan(documents, options)
+    compiled = _compiled(subscriptions, options)
+    matches = plan.run("matches", compiled)
+    if options.mode == "DROPMALFORMED":
+        empty = columns("dead", plan.id_type, compiled.manifest)
+        dead = documents.sparkSession.createDataFrame([], empty)
+    else:
+        dead = plan.run("dead", compiled)
+    return Matched(matches, dead, lambda: plan.run("tagged", compiled))
+
+
+@takes_options(MatchOptions)
+def match_tagged(documents: DataFrame, subscriptions: Subscriptions, options: MatchOptions) -> DataFrame:
+    """What `match` gives, in one DataFrame: a row is a match, or a dead letter if it has a `reason`.
+
+    Write it somewhere, or persist it, and take it apart with `split_tagged`: documents are then read once.
+    It is one table from another, so it also fits `documents.transform(match_tagged, subscriptions)`.
+    """
+    return _Plan(documents, options).run("tagged", _compiled(subscriptions, options))
+
+
+def split_tagged(tagged: DataFrame) -> tuple[DataFrame, DataFrame]:
+    """The matches and the dead letters of a tagged DataFrame."""
+    names = [name for name in tagged.columns if name not in DEAD_COLUMNS]
+    bare = [name for name in names if name not in ("subscription_id", "subscriber")]
+    return (
+        tagged.where(F.col("reason").isNull()).select(*names),
+        tagged.where(F.col("reason").isNotNull()).select(*bare, *DEAD_COLUMNS),
+    )
+
+
+class _Plan:
+    """Documents and how to match them, checked."""
+
+    def __init__(self, documents: DataFrame, options: MatchOptions) -> None:
+        self.id_type = column_type(documents, options.id, "documents")
+        column_type(documents, options.document, "documents", (StringType, BinaryType))
+        self._documents = documents.select(
+            F.col(quoted(options.id)).alias("id"), F.col(quoted(options.document)).alias("document")
+        )
+        self._options = options
+
+    def run(self, want: Want, compiled: Compiled) -> DataFrame:
+        """The tasks of all shards; dead letters come from the first one only."""
+        spark = self._documents.sparkSession
+        check_engine(self._options.engine, compiled.manifest.settings)
+        bound_batches(spark, self._options.batch_bytes)
+        if want == "dead":
+            return self._mapped(want, compiled, None)
+        schema = columns(want, self.id_type, compiled.manifest)
+        frames = []
+        for files in shard_files(spark, compiled, self._options):
+            part = self._mapped(want if files.shard.number == 0 else "matches", compiled, files)
+            for field in schema.fields[len(part.columns) :]:
+                part = part.withColumn(field.name, F.lit(None).cast(field.dataType))
+            frames.append(part)
+        return reduce(lambda left, right: left.union(right), frames)
+
+    def _mapped(self, want: Want, compiled: Compiled, files: ShardFiles | None) -> DataFrame:
+        options = self._options
+        job_want: Want = "matches" if want == "tagged" and options.mode == "DROPMALFORMED" else want
+        failfast = options.mode == "FAILFAST"
+        job = MatchJob(job_want, files, compiled.manifest.settings, failfast, options.batch_bytes)
+        return answers(job_want, self._documents, on_worker(match_batches, job), compiled.manifest)
+
+
+def _compiled(subscriptions: Subscriptions, options: MatchOptions) -> Compiled:
+    if not isinstance(subscriptions, DataFrame):
+        compiled = subscriptions if isinstance(subscriptions, Compiled) else Compiled.open(subscriptions)
+        if options.shards not in (None, 1, compiled.shards):
+            raise ValueError(
+                f"these subscriptions were compiled into {compiled.shards} shards, not {options.shards}"
+            )
+        if options.compiles:
+            raise ValueError(
+                "namespaces, ordered, ignore_namespaces, limits and latest_by were fixed when the "
+                "subscriptions were compiled: leave them out, or compile again"
+            )
+        return compiled
+    folder = tempfile.mkdtemp(prefix="pathcast-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    compiled = compile_subscriptions(
+        subscriptions,
+        folder,
+        shards=options.shards or 1,
+        namespaces=options.namespaces,
+        ordered=options.ordered,
+        ignore_namespaces=options.ignore_namespaces,
+        limits=options.limits,
+        latest_by=options.latest_by,
+    )
+    if compiled.refused and options.on_bad_subscription == "raise":
+        raise _rejected(compiled)
+    return compiled
+
+
+def _rejected(compiled: Compiled) -> RejectedSubscriptions:
+    lines = compiled.first_rejected(_SHOWN)
+    more = compiled.refused - len(lines)
+    return RejectedSubscriptions(
+        f"{compiled.refused:,} subscriptions were rejected, nothing was matched: "
+        + "; ".join(lines)
+        + (f"; and {more:,} more" if more else "")
+        + ". Correct them; or compile_subscriptions() first and look at its .rejected; or match the others "
+        "with on_bad_subscription='reject'",
+        compiled,
+    )

@@ -1,0 +1,110 @@
+"""How the driver reaches workers: functions, files, and the size of batches.
+
+It is all that differs between sessions: classic or Connect, on one machine or on many. No SparkContext, RDD
+or broadcast variable is used: files reach workers with `addArtifacts`.
+
+Spark ships functions, not this package. `on_worker` makes a function that Spark ships by value, so that a
+worker without the package can say so. Everything it needs travels as bytes beside it and is read once the
+package is imported.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+from weakref import WeakKeyDictionary
+
+from pathcast.spark.worker.shards import ShardFiles
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from pathcast.spark.driver.compiled import Compiled
+    from pathcast.spark.options import MatchOptions
+
+__all__ = ["bound_batches", "needs_shipping", "on_worker", "shard_files", "ship_files"]
+
+_MISSING = (
+    "this Spark worker cannot import pathcast. Install it where the executors run (pip install "
+    "'pathcast[spark]' in the environment that spark.pyspark.python or PYSPARK_PYTHON names), or ship an "
+    "environment that has it: spark-submit --archives environment.tar.gz#environment, or "
+    "spark.addArtifacts(..., archive=True)"
+)
+_SETTING = "spark.sql.execution.arrow.maxBytesPerBatch"
+_shipped: WeakKeyDictionary[SparkSession, set[str]] = WeakKeyDictionary()
+
+Argument = TypeVar("Argument")
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+
+def on_worker(function: Callable[[Argument, Job], Result], job: Job) -> Callable[[Argument], Result]:
+    """`function(argument, job)` for `mapInArrow` or `applyInArrow`; a function of `pathcast.spark.worker`."""
+    payload, missing = pickle.dumps((function.__module__, function.__qualname__, job)), _MISSING
+    name = function.__module__
+
+    def run(argument):  # type: ignore[no-untyped-def]  # Spark reads annotations, and this travels by value
+        import importlib
+        import pickle
+
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            raise ImportError(f"{missing} [{error}]") from error
+        importlib.import_module("pathcast.spark.worker.imports").freeze_imports()
+        module, function, job = pickle.loads(payload)
+        return getattr(importlib.import_module(module), function)(argument, job)
+
+    return run
+
+
+def needs_shipping(spark: SparkSession) -> bool:
+    """Whether workers may be on machines that do not see this one's files."""
+    if type(spark).__module__.startswith("pyspark.sql.connect"):
+        return True
+    master = spark.conf.get("spark.master", "") or ""
+    return not (master == "local" or master.startswith("local["))
+
+
+def ship_files(spark: SparkSession, folder: Path, names: Iterable[str]) -> None:
+    """Sends files to all workers, each once; a name stands for one content for ever."""
+    done = _shipped.setdefault(spark, set())
+    for name in names:
+        if name not in done:
+            spark.addArtifacts(str(folder / name), file=True)
+            done.add(name)
+
+
+def shard_files(spark: SparkSession, compiled: Compiled, options: MatchOptions) -> list[ShardFiles]:
+    """Where workers find each shard; the files are sent first if workers do not see them."""
+    manifest = compiled.manifest
+    if needs_shipping(spark) if options.ship is None else options.ship:
+        ship_files(
+            spark, compiled.path, (name for shard in manifest.shards for name in (shard.index, shard.rows))
+        )
+    # A worker holds one shard; without shards, two versions, for jobs that take turns.
+    keep = 2 if compiled.shards == 1 else 1
+    folder, settings = str(compiled.path), manifest.settings
+    return [ShardFiles(folder, shard, settings, options.engine, keep) for shard in manifest.shards]
+
+
+def bound_batches(spark: SparkSession, size: int) -> None:
+    """Lets Spark cut Arrow batches at this many bytes, unless the session already asks for smaller ones.
+
+    It is a setting of the session and stays: plans are made when results are asked for, not here. Without
+    it 10,000 documents of 1 MB would be one batch.
+    """
+    present = spark.conf.get(_SETTING, None)
+    if present is None or not 0 < _bytes(present) <= size:
+        spark.conf.set(_SETTING, str(size))
+
+
+def _bytes(text: str) -> int:
+    """Spark's spelling of a size: digits, perhaps with a unit."""
+    digits = text.strip().lower().rstrip("b")
+    units = {"k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
+    if digits and digits[-1] in units:
+        return int(digits[:-1]) << units[digits[-1]]
+    return int(digits)

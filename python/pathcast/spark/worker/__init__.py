@@ -1,0 +1,1 @@
+"""What runs in Spark's Python workers: Arrow in, Arrow out. Nothing here plans or needs a session."""
