@@ -6,10 +6,6 @@ import codecs
 import io
 from collections.abc import Iterator
 
-import pytest
-
-pytest.importorskip("pathcast._core")
-
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 

@@ -200,7 +200,7 @@ def test_a_wrong_call(run: Run, folder: Path, arguments: list[str], said: str) -
     assert said in result.stderr
 
 
-def test_hostile_77_a_file_name_forges_no_line(run: Run, folder: Path) -> None:
+def test_a_file_name_forges_no_line(run: Run, folder: Path) -> None:
     (folder / "a\nb\x1b.xml").write_text("<a>")
     result = run("match", "-s", "s.txt", "--format", "csv", "a\nb\x1b.xml")
     assert result.stderr.startswith("a\\nb\\x1b.xml:1:")
