@@ -1,7 +1,7 @@
 """The rooms of the Python package import one another in one direction.
 
-A room is a folder of `python/pathcast`, or a file beside them. `ORDER` reads as data flows: a room may import the rooms
-before it and none behind it. ARCHITECTURE.md draws the same order.
+A room is a folder of `python/pathcast`, or a file beside them. `ORDER` reads as data flows: a room may import
+the rooms before it and none behind it. ARCHITECTURE.md draws the same order.
 """
 
 from __future__ import annotations
@@ -72,7 +72,9 @@ def sources() -> dict[str, list[Path]]:
     rooms: dict[str, list[Path]] = {}
     for source in sorted(PACKAGE.rglob("*.py")):
         relative = source.relative_to(PACKAGE)
-        name = "pathcast" if relative.name == "__init__.py" and len(relative.parts) == 1 else relative.parts[0]
+        name = (
+            "pathcast" if relative.name == "__init__.py" and len(relative.parts) == 1 else relative.parts[0]
+        )
         rooms.setdefault(name.removesuffix(".py"), []).append(source)
     return rooms
 

@@ -183,7 +183,7 @@ def test_every_engine_answers_or_says_why(run: Run, folder: Path, engine: str) -
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["match", "-s", "s.txt", "--engine", "steam", "docs"], "'steam' is no engine"),
+        (["match", "-s", "s.txt", "--engine", "steam", "docs"], "'steam' is not an engine"),
         (["match", "-s", "s.txt"], "DOCUMENT"),
         (["match", "docs"], "--subscriptions"),
         (["match", "-s", "s.txt", "--threads", "0", "docs"], "--threads"),
