@@ -68,7 +68,7 @@ class XPathError(PathcastError, ValueError):
 
 
 class AdvertisementError(PathcastError, ValueError):
-    """A text that is no advertisement; ``column`` counts characters from 1."""
+    """A text that is not an advertisement; ``column`` counts characters from 1."""
 
     def __init__(self, message: str, text: str, column: int) -> None:
         super().__init__(message, text, column)

@@ -64,12 +64,12 @@ class Index:
         subscriptions take if that is more. `attribute_filters` says when the predicate engines test
         attributes: with the structure or after it was found. The answer is the same.
 
-        With a `schema`, a subscription that no valid document can match is told at once, as a `SchemaWarning`
-        or, by choice, as an error. `prune` replaces wildcards and ``//`` by what the schema allows there;
-        then a document with an element, attribute, value or text where the schema allows none gets a
-        `DocumentError` of kind ``"invalid"``, because it cannot be answered, unless `validate` is false. The
-        order and number of children do not matter to the answer and are not checked. The engine ``"pma"``
-        needs a schema and prunes by it, unless `prune` is false.
+        With a `schema`, a subscription that no valid document can match is reported at once, as a
+        `SchemaWarning` or, if you choose so, as an error. `prune` replaces wildcards and ``//`` by what the
+        schema allows there. Then a document with an element, attribute, value or text where the schema allows
+        none gets a `DocumentError` of kind ``"invalid"``, because it cannot be answered, unless `validate` is
+        false. The order and number of children do not matter to the answer and are not checked. The engine
+        ``"pma"`` needs a schema and prunes by it, unless `prune` is false.
 
         >>> from pathcast.schema import Schema
         >>> schema = Schema.from_text("<!ELEMENT a (b*)> <!ELEMENT b EMPTY>")

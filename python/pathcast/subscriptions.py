@@ -26,7 +26,7 @@ from pathcast.errors import SubscriptionFileError
 
 COLUMNS = ("id", "xpath", "subscriber", "ordered", "namespaces")
 FORMATS = (".txt", ".csv", ".tsv", ".jsonl", ".parquet")
-MAX_LINE = 1 << 20  # bytes; an expression may have 16 KiB, so a longer line is no subscription
+MAX_LINE = 1 << 20  # bytes; an expression may have 16 KiB, so a longer line is not a subscription
 
 Row: TypeAlias = tuple[int, Mapping[str, Any]]  # the line, and the cells by column
 

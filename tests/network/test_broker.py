@@ -37,7 +37,7 @@ def texts(outcome: Outcome) -> list[str]:
 
 
 def test_what_was_hidden_surfaces_before_what_hid_it_goes() -> None:
-    """Hostile 68: a covering subscription is removed while covered ones live."""
+    """A covering subscription is removed while covered ones live."""
     broker = linked(policy=Policy(advertisements=False))
     assert texts(broker.handle_client("x", m.ClientSubscribe("1", Filter("/a/b")), 0.0)) == ["+/a/b"]
     assert texts(broker.handle_client("x", m.ClientSubscribe("2", Filter("/a/b/c")), 0.0)) == []
@@ -47,7 +47,7 @@ def test_what_was_hidden_surfaces_before_what_hid_it_goes() -> None:
 
 
 def test_half_of_a_merger_leaves() -> None:
-    """Hostile 68: the rest is no longer merged, and nobody gets what only the merger selects."""
+    """The rest is no longer merged, and nobody gets what only the merger selects."""
     from pathcast.network import Merging
 
     broker = linked(policy=Policy(merging=Merging(max_degree=0.5)))
@@ -65,7 +65,7 @@ def test_half_of_a_merger_leaves() -> None:
 
 
 def test_subscriptions_follow_advertisements() -> None:
-    """Hostile 69: advertise after subscribe, unadvertise while there are subscriptions."""
+    """Advertise after subscribe, unadvertise while there are subscriptions."""
     broker = linked()
     assert texts(broker.handle_client("x", m.ClientSubscribe("1", Filter("//b")), 0.0)) == []
     assert texts(broker.handle_client("x", m.ClientSubscribe("2", Filter("//z")), 0.0)) == []
@@ -120,7 +120,7 @@ def test_a_neighbour_that_lies_changes_nothing(lie: m.BrokerMessage, reason: str
 
 
 def test_garbled_bytes_and_strangers_are_set_aside() -> None:
-    """Hostile 77: and what they send never starts a line of a log."""
+    """And what they send never starts a line of a log."""
     broker = linked()
     for kind, sender, data in (
         ("broker", "b2", b"\x00\x01garbage"),
@@ -137,7 +137,7 @@ def test_garbled_bytes_and_strangers_are_set_aside() -> None:
 
 
 def test_a_flood_is_cut_and_others_are_not() -> None:
-    """Hostile 72 and 76: also when the clock jumps back."""
+    """Also when the clock jumps back."""
     broker = linked(policy=Policy(rate=10.0, burst=20))
     for name in ("flood", "calm"):
         broker.handle_client(name, m.ClientSubscribe("s", Filter("//b")), 0.0)
@@ -164,7 +164,7 @@ def test_too_many_filters_are_refused() -> None:
 
 
 def test_ids_of_documents() -> None:
-    """Hostile 74: the same id again, with the same bytes and with others; a replay from a neighbour."""
+    """The same id again, with the same bytes and with others; a replay from a neighbour."""
     broker = linked()
     broker.handle_client("x", m.ClientSubscribe("1", Filter("//b")), 0.0)
     assert len(broker.handle_client("p", m.ClientPublish("1", b"<b/>"), 0.0).deliveries) == 1
@@ -178,7 +178,6 @@ def test_ids_of_documents() -> None:
 
 
 def test_a_document_that_breaks_its_promise_is_delivered_and_told() -> None:
-    """Hostile 47."""
     broker = linked()
     broker.handle_client("x", m.ClientSubscribe("1", Filter("//z")), 0.0)
     broker.handle_client("p", m.ClientAdvertise("k", A), 0.0)
@@ -191,7 +190,7 @@ def test_a_document_that_breaks_its_promise_is_delivered_and_told() -> None:
 
 
 def test_a_client_changes_a_subscription() -> None:
-    """Hostile 67: the id stays, the expression changes; refused ones change nothing."""
+    """The id stays, the expression changes; refused ones change nothing."""
     broker = linked(policy=Policy(advertisements=False))
     broker.handle_client("x", m.ClientSubscribe("1", Filter("/a")), 0.0)
     assert texts(broker.handle_client("x", m.ClientSubscribe("1", Filter("/b")), 0.0)) == ["+/b", "-/a"]
@@ -225,7 +224,7 @@ def test_a_restored_broker_is_the_same() -> None:
 
 
 def test_damaged_state_is_an_error() -> None:
-    """Hostile 71: torn, corrupted, of another version or broker; never a broker that forgot something."""
+    """Torn, corrupted, of another version or broker; never a broker that forgot something."""
     records = snapshot(filled())
     damaged = [
         [Record(b'["broker"]', b'{"version":2,"name":"b1"}')],

@@ -1,5 +1,5 @@
 """Neighbours and clients that lie, on a real Kafka: what they send is set aside with a reason, and nobody
-else notices. Numbers in names are those of the list of hostile input."""
+else notices."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def of(sender: str) -> list[Header]:
     return [("pathcast-from", sender.encode())]
 
 
-def test_77_lies_are_set_aside_and_others_are_unaffected(kafka: KafkaServer, tmp_path: Path) -> None:
+def test_lies_are_set_aside_and_others_are_unaffected(kafka: KafkaServer, tmp_path: Path) -> None:
     policy = {"rate": float(RATE), "burst": BURST, "max_filters": 100, "max_advertisements": 3}
     with Deployment(kafka, tmp_path) as made:
         honest = {"name": "honest", "speaks_on": f"{made.prefix}.honest-to-edge"}

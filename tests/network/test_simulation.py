@@ -98,7 +98,7 @@ def _run(seeds: int) -> None:
 
 
 def test_a_partition_heals() -> None:
-    """Hostile 70: a cycle, a partition, and a message that comes both ways."""
+    """A cycle, a partition, and a message that comes both ways."""
     world = World(3, policy=Policy())
     checks = Checks(world, satisfied)
     names = ["a", "b", "c", "d"]

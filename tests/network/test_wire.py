@@ -93,7 +93,7 @@ def test_size_limits() -> None:
 
 
 def test_damaged_messages_are_refused_or_are_messages() -> None:
-    """Hostile 71: one flipped bit, a torn end, two messages mixed; never another error."""
+    """One flipped bit, a torn end, two messages mixed; never another error."""
     random = Random(1)
     read = 0
     for _ in range(20_000):

@@ -6,7 +6,6 @@ import os
 
 import pytest
 
-pytest.importorskip("pathcast._core")
 pytest.importorskip("lxml")
 
 from hypothesis import HealthCheck, given, settings

@@ -6,10 +6,6 @@ import codecs
 import io
 from collections.abc import Iterator
 
-import pytest
-
-pytest.importorskip("pathcast._core")
-
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -49,6 +45,9 @@ def arrivals(root: str) -> Iterator[tuple[str, bytes]]:
     for encoding, mark in (("utf-16-le", codecs.BOM_UTF16_LE), ("utf-16-be", codecs.BOM_UTF16_BE)):
         yield f"{encoding} with a mark", mark + root.encode(encoding)
         yield f"{encoding} with a mark, declared", mark + declared("UTF-16").encode(encoding)
+    for encoding, mark in (("utf-32-le", codecs.BOM_UTF32_LE), ("utf-32-be", codecs.BOM_UTF32_BE)):
+        yield f"{encoding} with a mark", mark + root.encode(encoding)
+        yield f"{encoding}, declared", declared("UTF-32").encode(encoding)
     # what an encoding cannot write is a character reference
     for name, encoding in (
         ("ISO-8859-1", "latin-1"),
@@ -56,6 +55,10 @@ def arrivals(root: str) -> Iterator[tuple[str, bytes]]:
         ("windows-1252", "cp1252"),
         ("US-ASCII", "ascii"),
         ("UTF-8", "ascii"),
+        ("ISO-8859-15", "iso8859-15"),
+        ("KOI8-R", "koi8-r"),
+        ("EUC-JP", "euc-jp"),
+        ("gb18030", "gb18030"),
     ):
         yield f"{name} as {encoding}", declared(name).encode(encoding, "xmlcharrefreplace")
     yield "UTF-8, nothing but ASCII", root.encode("ascii", "xmlcharrefreplace")

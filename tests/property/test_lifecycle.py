@@ -1,4 +1,4 @@
-"""Adding, replacing, removing, saving and loading in any order equal a fresh build (hostile 67)."""
+"""Adding, replacing, removing, saving and loading in any order equal a fresh build."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from random import Random
 
 import pytest
 
-pytest.importorskip("pathcast._core")
 pytest.importorskip("lxml")
 
 from hypothesis import HealthCheck, settings

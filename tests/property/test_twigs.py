@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-pytest.importorskip("pathcast._core")
 pytest.importorskip("lxml")
 
 from tests.engines import ENGINES

@@ -25,7 +25,7 @@ DOCUMENT = b"<a><b x='5'>2</b><c/></a>"
 
 
 def test_any_order_of_changes_equals_a_fresh_database(make: Make) -> None:
-    """Hostile 67: add, replace and remove at random, beside an index that does the same."""
+    """Add, replace and remove at random, beside an index that does the same."""
     random = Random(5)
     batches = [batch_of(5, number) for number in range(20)]
     batches = [batch for batch in batches if not batch.ignore_namespaces and not batch.default]

@@ -8,8 +8,6 @@ from itertools import groupby
 
 import pytest
 
-pytest.importorskip("pathcast._core")
-
 import pathcast
 from pathcast.types import Document
 from tests.engines import ENGINES, index_with

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import pytest
 
-pytest.importorskip("pathcast._core")
-
 from tests.engines import ENGINES, index_with
 
 BUDGETS = [64 << 20, 2_000]
@@ -22,7 +20,6 @@ def nested(depth: int, inside: str = "") -> bytes:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_many_patterns_with_gaps_and_names_of_their_own(engine: str) -> None:
-    # 52
     count = 100_000
     index = index_with(engine)
     index.add_many((n, f"//a{n}//*//*//b{n}") for n in range(count))
@@ -39,7 +36,7 @@ def test_many_patterns_with_gaps_and_names_of_their_own(engine: str) -> None:
 @pytest.mark.parametrize("budget", BUDGETS)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_many_patterns_with_gaps_and_one_beginning(engine: str, budget: int) -> None:
-    # 52: every gap is open at every level
+    # every gap is open at every level
     count = 2_000
     index = index_with(engine, cache_bytes=budget)
     index.add_many((n, f"//a//*//*//b{n}") for n in range(count))
@@ -51,7 +48,6 @@ def test_many_patterns_with_gaps_and_one_beginning(engine: str, budget: int) -> 
 @pytest.mark.parametrize("budget", BUDGETS)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_one_name_a_thousand_deep(engine: str, budget: int) -> None:
-    # 25, 51
     index = index_with(engine, cache_bytes=budget)
     index.add_many([(0, "//a//a//a//a//a"), (1, "//a/a/a/a/a"), (2, "//a" * 64), (3, "//a" * 64 + "/b")])
     index.add_many([(4, "/a" * 5), (5, "//a//a//b//a"), (6, "//a/*/*/a//*/a/@x"), (7, "//a//a/a//a/a//b")])
@@ -79,7 +75,6 @@ def test_equal_subscriptions(engine: str) -> None:
 @pytest.mark.parametrize("budget", BUDGETS)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_ten_thousand_names_nobody_asked_for(engine: str, budget: int) -> None:
-    # 33
     index = index_with(engine, cache_bytes=budget)
     index.add_many([(0, "/r/*/*/a"), (1, "//*//a/@x"), (2, "//a/*"), (3, "/r/a"), (4, "/r/*/*/*/*")])
     unknown = "".join(f"<n{n} m{n}=''><a/></n{n}>" for n in range(10_000))
@@ -92,7 +87,7 @@ def test_ten_thousand_names_nobody_asked_for(engine: str, budget: int) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_what_belongs_together_is_far_apart(engine: str) -> None:
-    # 32: more elements than any index over a document may hold at once
+    # more elements than any index over a document may hold at once
     index = index_with(engine)
     index.add_many(
         [(0, "/r/a/b"), (1, "//a/c"), (2, "//c/b"), (3, "/r//a//b/@x"), (4, "//a/*/*/*"), (5, "//c//b")]

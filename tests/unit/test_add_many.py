@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("pathcast._core")
 pytest.importorskip("pyarrow")
 
 import pyarrow as pa

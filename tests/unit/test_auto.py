@@ -87,7 +87,7 @@ def test_a_cache_that_does_not_pay_is_left_alone_and_tried_again() -> None:
 
 @pytest.mark.parametrize("engine", ["auto", "lazy-dfa"])
 def test_states_that_multiply_stay_within_the_budget_and_the_give_up_shows(engine: str) -> None:
-    """Hostile 52: every document keeps sixteen other patterns half matched."""
+    """Every document keeps sixteen other patterns half matched."""
     patterns, budget = 10_000, 128 << 10
     index = pathcast.Index(engine, cache_bytes=budget)
     index.add_many((number, f"//a{number}//*//*//b{number}") for number in range(patterns))

@@ -116,7 +116,7 @@ HOSTILE = "a\nFAKE: all is fine\r\x1b[31m\x00\u2028\u202e\ud800"
         printable(HOSTILE),
     ],
 )
-def test_hostile_77_no_text_of_a_stranger_starts_a_line(text: str) -> None:
+def test_no_text_of_a_stranger_starts_a_line(text: str) -> None:
     assert text.isprintable()
 
 

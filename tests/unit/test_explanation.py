@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("pathcast._core")
-
 import pathcast
 from pathcast import explain
 from tests.suite.cases import Case, cases

@@ -14,8 +14,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("pathcast._core")
-
 import pathcast
 from pathcast.types import Document
 

@@ -12,8 +12,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("pathcast._core")
-
 import pathcast
 from tests.suite.cases import cases
 

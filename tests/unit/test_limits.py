@@ -6,8 +6,6 @@ from dataclasses import FrozenInstanceError, fields
 
 import pytest
 
-pytest.importorskip("pathcast._core")
-
 import pathcast
 from pathcast import Limits
 

@@ -43,7 +43,7 @@ def _print_version(wanted: bool) -> None:
 def _known(name: str, *others: str) -> str:
     if name not in (*pathcast.engines(variants=True), *others):
         names = ", ".join((*pathcast.engines(), *others))
-        raise typer.BadParameter(f"{name!r} is no engine; choose one of {names}.")
+        raise typer.BadParameter(f"{name!r} is not an engine; choose one of {names}.")
     return name
 
 

@@ -44,12 +44,12 @@ def _type(tokens: list[Token], at: int) -> tuple[AttributeType, tuple[str, ...],
         at += 1
         token = _token(tokens, at, "the names of its notations are missing")
     if token.text != "(" or token.kind != "sign":
-        raise SchemaError(f"{token.text!r} is no attribute type")
+        raise SchemaError(f"{token.text!r} is not an attribute type")
     values: dict[str, None] = {}
     while True:
         value = _token(tokens, at + 1, "its enumeration has no end")
         if value.kind != "name":
-            raise SchemaError(f"its enumeration holds {value.text!r}, which is no name token")
+            raise SchemaError(f"its enumeration holds {value.text!r}, which is not a name token")
         values[value.text] = None
         sign = _token(tokens, at + 2, "its enumeration has no end")
         at += 2

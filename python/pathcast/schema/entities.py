@@ -148,4 +148,4 @@ def _character(found: re.Match[str]) -> str:
     code = int(digits, base) if len(digits) < 9 else 0
     if code in (9, 10, 13) or 32 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD or 0x10000 <= code <= 0x10FFFF:
         return chr(code)
-    raise SchemaError(f"{found[0][:20]} is no character")
+    raise SchemaError(f"{found[0][:20]} is not a character")

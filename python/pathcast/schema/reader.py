@@ -1,7 +1,7 @@
 """Reads a DTD: its declarations with parameter entities, conditional sections and files it is made of.
 
 Why not lxml alone: its content models lose prefixes (``mml:sec`` and ``sec`` become one), it skips what it
-cannot load without a word, and libxml2 has to be kept from deep nesting anyway. So the declarations' own text
+cannot load silently, and libxml2 has to be kept from deep nesting anyway. So the declarations' own text
 is read here, in one pass without recursion, and lxml validates against the flat text that comes out.
 
 What holds where a DTD says something twice: the first declaration, for entities and attributes as the

@@ -150,7 +150,7 @@ class Schema:
 
     @property
     def impossible(self) -> tuple[str, ...]:
-        """Declared elements that no valid document has, because they need what cannot be had."""
+        """Declared elements that no valid document can contain, for what they require themselves."""
         return tuple(name for name, height in zip(self._names, self._heights, strict=True) if height is None)
 
     @cached_property
@@ -256,12 +256,12 @@ class Schema:
             raise SchemaError(f"the root {root!r} is not declared in the DTD")
         if self._heights[self._number[root]] is None:
             raise SchemaError(
-                f"no document can be valid: the root {root!r} needs elements that cannot be had"
+                f"no document can be valid: the root {root!r} needs elements that no document can contain"
             )
         return root
 
     def _only_candidate(self) -> str:
-        """The element that is nobody else's child. Content ANY counts only if it leaves one."""
+        """The element that is in no other element. Content ANY counts only if that leaves one."""
         for ignore_any in (False, True):
             inner: set[str] = set()
             for name, element in self.elements.items():

@@ -183,7 +183,7 @@ def test_every_engine_answers_or_says_why(run: Run, folder: Path, engine: str) -
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["match", "-s", "s.txt", "--engine", "steam", "docs"], "'steam' is no engine"),
+        (["match", "-s", "s.txt", "--engine", "steam", "docs"], "'steam' is not an engine"),
         (["match", "-s", "s.txt"], "DOCUMENT"),
         (["match", "docs"], "--subscriptions"),
         (["match", "-s", "s.txt", "--threads", "0", "docs"], "--threads"),
@@ -200,7 +200,7 @@ def test_a_wrong_call(run: Run, folder: Path, arguments: list[str], said: str) -
     assert said in result.stderr
 
 
-def test_hostile_77_a_file_name_forges_no_line(run: Run, folder: Path) -> None:
+def test_a_file_name_forges_no_line(run: Run, folder: Path) -> None:
     (folder / "a\nb\x1b.xml").write_text("<a>")
     result = run("match", "-s", "s.txt", "--format", "csv", "a\nb\x1b.xml")
     assert result.stderr.startswith("a\\nb\\x1b.xml:1:")

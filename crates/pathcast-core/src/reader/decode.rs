@@ -4,7 +4,7 @@
 //! decided yet is left for the next piece.
 //!
 //! ISO-8859-1, US-ASCII and windows-1252 are decoded here and exactly: web decoders read the first two as the third and
-//! let bytes through that it does not define.
+//! let bytes through that it does not define. The other encodings of the WHATWG list are `encoding_rs`'s.
 
 use super::clean;
 use super::encoding::Encoding;
@@ -20,10 +20,26 @@ pub(super) struct Decoded {
     pub(super) fault: Option<Fault>,
 }
 
-/// Remembers across pieces whether the last character was a carriage return.
+/// What one piece leaves to the next.
 #[derive(Default)]
-pub(super) struct LineEnds {
+pub(super) struct Carried {
+    /// Whether the last character was a carriage return.
     after_return: bool,
+    /// A decoder of the WHATWG list, which may hold half a character.
+    listed: Option<Box<encoding_rs::Decoder>>,
+}
+
+impl Carried {
+    /// What is wrong if nothing follows.
+    pub(super) fn finish(&mut self) -> Option<Fault> {
+        let mut decoder = self.listed.take()?;
+        let (result, ..) = decoder.decode_to_utf8_without_replacement(&[], &mut [0; 16], true);
+        matches!(result, encoding_rs::DecoderResult::Malformed(..)).then(|| broken(decoder.encoding()))
+    }
+}
+
+fn broken(encoding: &'static encoding_rs::Encoding) -> Fault {
+    Fault::encoding(0, format!("the bytes are not {} here", encoding.name()))
 }
 
 /// Decodes a piece; `last` says that nothing follows it.
@@ -31,22 +47,25 @@ pub(super) fn decode(
     encoding: Encoding,
     piece: &[u8],
     last: bool,
-    ends: &mut LineEnds,
+    carried: &mut Carried,
     out: &mut Vec<u8>,
 ) -> Decoded {
     match encoding {
-        Encoding::Utf8 => utf8(piece, last, ends, out),
-        Encoding::Utf16Le => utf16(piece, last, ends, out, u16::from_le_bytes),
-        Encoding::Utf16Be => utf16(piece, last, ends, out, u16::from_be_bytes),
-        Encoding::Latin1 => single(piece, ends, out, |byte| Some(char::from(byte)), "ISO-8859-1"),
+        Encoding::Utf8 => utf8(piece, last, carried, out),
+        Encoding::Utf16Le => utf16(piece, last, carried, out, u16::from_le_bytes),
+        Encoding::Utf16Be => utf16(piece, last, carried, out, u16::from_be_bytes),
+        Encoding::Latin1 => single(piece, carried, out, |byte| Some(char::from(byte)), "ISO-8859-1"),
         Encoding::Ascii => {
-            single(piece, ends, out, |byte| byte.is_ascii().then(|| char::from(byte)), "US-ASCII")
+            single(piece, carried, out, |byte| byte.is_ascii().then(|| char::from(byte)), "US-ASCII")
         }
-        Encoding::Windows1252 => single(piece, ends, out, windows_1252, "windows-1252"),
+        Encoding::Windows1252 => single(piece, carried, out, windows_1252, "windows-1252"),
+        Encoding::Utf32Le => utf32(piece, last, carried, out, u32::from_le_bytes),
+        Encoding::Utf32Be => utf32(piece, last, carried, out, u32::from_be_bytes),
+        Encoding::Listed(encoding) => listed(encoding, piece, last, carried, out),
     }
 }
 
-fn utf8(piece: &[u8], last: bool, ends: &mut LineEnds, out: &mut Vec<u8>) -> Decoded {
+fn utf8(piece: &[u8], last: bool, carried: &mut Carried, out: &mut Vec<u8>) -> Decoded {
     let (mut valid, mut fault) = match std::str::from_utf8(piece) {
         Ok(_) => (piece.len(), None),
         Err(error) if error.error_len().is_none() && !last => (error.valid_up_to(), None),
@@ -64,8 +83,8 @@ fn utf8(piece: &[u8], last: bool, ends: &mut LineEnds, out: &mut Vec<u8>) -> Dec
     }
     let text = &piece[..valid];
     let mut from = 0;
-    if ends.after_return && valid > 0 {
-        ends.after_return = false;
+    if carried.after_return && valid > 0 {
+        carried.after_return = false;
         from = usize::from(text[0] == b'\n');
     }
     if from == 0 && memchr::memchr(b'\r', text).is_none() {
@@ -78,7 +97,7 @@ fn utf8(piece: &[u8], last: bool, ends: &mut LineEnds, out: &mut Vec<u8>) -> Dec
         match text.get(from) {
             Some(b'\n') => from += 1,
             Some(_) => {}
-            None => ends.after_return = true,
+            None => carried.after_return = true,
         }
     }
     out.extend_from_slice(&text[from..]);
@@ -87,13 +106,13 @@ fn utf8(piece: &[u8], last: bool, ends: &mut LineEnds, out: &mut Vec<u8>) -> Dec
 
 /// Appends one decoded character, or says why it may not stand in XML.
 #[inline]
-fn push(c: char, ends: &mut LineEnds, out: &mut Vec<u8>) -> Result<(), Fault> {
-    let after_return = std::mem::take(&mut ends.after_return);
+fn push(c: char, carried: &mut Carried, out: &mut Vec<u8>) -> Result<(), Fault> {
+    let after_return = std::mem::take(&mut carried.after_return);
     match c {
         '\n' if after_return => {}
         '\r' => {
             out.push(b'\n');
-            ends.after_return = true;
+            carried.after_return = true;
         }
         ' '..='\u{7F}' | '\t' | '\n' => out.push(c as u8),
         '\0'..='\u{1F}' | '\u{FFFE}' | '\u{FFFF}' => {
@@ -106,14 +125,14 @@ fn push(c: char, ends: &mut LineEnds, out: &mut Vec<u8>) -> Result<(), Fault> {
 
 fn single(
     piece: &[u8],
-    ends: &mut LineEnds,
+    carried: &mut Carried,
     out: &mut Vec<u8>,
     character: impl Fn(u8) -> Option<char>,
     name: &str,
 ) -> Decoded {
     for (at, &byte) in piece.iter().enumerate() {
         let pushed = match character(byte) {
-            Some(c) => push(c, ends, out),
+            Some(c) => push(c, carried, out),
             None => Err(Fault::encoding(0, format!("the byte 0x{byte:02X} is not {name}"))),
         };
         if let Err(fault) = pushed {
@@ -126,7 +145,7 @@ fn single(
 fn utf16(
     piece: &[u8],
     last: bool,
-    ends: &mut LineEnds,
+    carried: &mut Carried,
     out: &mut Vec<u8>,
     unit: impl Fn([u8; 2]) -> u16,
 ) -> Decoded {
@@ -143,7 +162,7 @@ fn utf16(
         let second = if pair && i + 1 < units { Some(unit_at(i + 1)) } else { None };
         let decoded = char::decode_utf16([first].into_iter().chain(second)).next();
         let pushed = match decoded {
-            Some(Ok(c)) => push(c, ends, out),
+            Some(Ok(c)) => push(c, carried, out),
             _ => Err(Fault::encoding(0, format!("the surrogate 0x{first:04X} has no partner in UTF-16"))),
         };
         if let Err(wrong) = pushed {
@@ -156,6 +175,57 @@ fn utf16(
         fault = Some(Fault::encoding(0, "the document ends in the middle of a UTF-16 character"));
     }
     Decoded { consumed: 2 * i, in_place: false, fault }
+}
+
+fn utf32(
+    piece: &[u8],
+    last: bool,
+    carried: &mut Carried,
+    out: &mut Vec<u8>,
+    unit: impl Fn([u8; 4]) -> u32,
+) -> Decoded {
+    let (units, rest) = piece.as_chunks::<4>();
+    for (at, &bytes) in units.iter().enumerate() {
+        let code = unit(bytes);
+        let pushed = match char::from_u32(code) {
+            Some(c) => push(c, carried, out),
+            None => Err(Fault::encoding(0, format!("0x{code:08X} is not a character of UTF-32"))),
+        };
+        if let Err(fault) = pushed {
+            return Decoded { consumed: 4 * at, in_place: false, fault: Some(fault) };
+        }
+    }
+    let half = last && !rest.is_empty();
+    let fault = half.then(|| Fault::encoding(0, "the document ends in the middle of a UTF-32 character"));
+    Decoded { consumed: 4 * units.len(), in_place: false, fault }
+}
+
+/// An encoding of the WHATWG list. The decoder keeps half a character itself, so the whole piece is consumed.
+fn listed(
+    encoding: &'static encoding_rs::Encoding,
+    piece: &[u8],
+    last: bool,
+    carried: &mut Carried,
+    out: &mut Vec<u8>,
+) -> Decoded {
+    let decoder = carried.listed.get_or_insert_with(|| Box::new(encoding.new_decoder_without_bom_handling()));
+    let room =
+        decoder.max_utf8_buffer_length_without_replacement(piece.len()).unwrap_or(piece.len() * 4 + 16);
+    let mut text = vec![0; room];
+    let (result, _, written) = decoder.decode_to_utf8_without_replacement(piece, &mut text, last);
+    text.truncate(written);
+    if last {
+        carried.listed = None; // a decoder that was told the end must not be used again
+    }
+    let clean = utf8(&text, true, carried, out);
+    if clean.in_place {
+        out.extend_from_slice(&text[..clean.consumed]);
+    }
+    let fault = clean.fault.or_else(|| match result {
+        encoding_rs::DecoderResult::InputEmpty => None,
+        _ => Some(broken(encoding)),
+    });
+    Decoded { consumed: piece.len(), in_place: false, fault }
 }
 
 /// `None` for the five bytes that windows-1252 does not define.
@@ -175,11 +245,11 @@ mod tests {
     use super::*;
 
     fn all(encoding: Encoding, bytes: &[u8], size: usize) -> (String, bool) {
-        let (mut text, mut ends, mut from) = (Vec::new(), LineEnds::default(), 0);
+        let (mut text, mut carried, mut from) = (Vec::new(), Carried::default(), 0);
         loop {
             let to = (from + size).min(bytes.len());
             let mut out = Vec::new();
-            let decoded = decode(encoding, &bytes[from..to], to == bytes.len(), &mut ends, &mut out);
+            let decoded = decode(encoding, &bytes[from..to], to == bytes.len(), &mut carried, &mut out);
             text.extend_from_slice(if decoded.in_place {
                 &bytes[from..from + decoded.consumed]
             } else {
@@ -194,7 +264,7 @@ mod tests {
 
     #[test]
     fn line_ends_become_line_feeds_however_the_text_is_cut() {
-        // 17: NEL is a character like any other in XML 1.0
+        // NEL is a character like any other in XML 1.0
         let text = "a\r\nb\rc\n\r\r\n\u{85}é日\u{10000}\r";
         let wide: Vec<u16> = text.encode_utf16().collect();
         let little: Vec<u8> = wide.iter().flat_map(|unit| unit.to_le_bytes()).collect();
@@ -204,13 +274,16 @@ mod tests {
             assert_eq!(all(Encoding::Utf8, text.as_bytes(), size), clean);
             assert_eq!(all(Encoding::Utf16Le, &little, size), clean);
             assert_eq!(all(Encoding::Utf16Be, &big, size), clean);
+            let wider: Vec<u8> = text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
+            assert_eq!(all(Encoding::Utf32Le, &wider, size), clean);
+            let chinese = encoding_rs::GB18030;
+            assert_eq!(all(Encoding::Listed(chinese), &chinese.encode(text).0, size), clean);
         }
     }
 
     #[test]
     fn what_is_not_in_the_encoding_is_refused() {
-        // 14
-        let cases: [(Encoding, &[u8], &str); 12] = [
+        let cases: [(Encoding, &[u8], &str); 17] = [
             (Encoding::Utf8, b"ab\xC0\xAF", "ab"),
             (Encoding::Utf8, b"ab\xED\xA0\x80", "ab"),
             (Encoding::Utf8, b"ab\xC3", "ab"),
@@ -223,6 +296,11 @@ mod tests {
             (Encoding::Utf16Be, b"\0a\xD8\0", "a"),
             (Encoding::Ascii, b"ab\x80", "ab"),
             (Encoding::Windows1252, b"a\x80\x81", "a€"),
+            (Encoding::Utf32Le, b"a\0\0\0\0\xD8\0\0", "a"),
+            (Encoding::Utf32Be, b"\0\0\0a\0\0", "a"),
+            (Encoding::Listed(encoding_rs::SHIFT_JIS), b"a\x82\xA0\x82", "aあ"),
+            (Encoding::Listed(encoding_rs::BIG5), b"ab\xFFc", "ab"),
+            (Encoding::Listed(encoding_rs::WINDOWS_1253), b"ab\xD2c", "ab"),
         ];
         for (encoding, bytes, clean) in cases {
             for size in 4..8 {

@@ -9,7 +9,7 @@
 use std::io::{self, BufRead, Read};
 use std::ops::Range;
 
-use super::decode::{LineEnds, decode};
+use super::decode::{Carried, decode};
 use super::encoding::{Detected, LONGEST_DECLARATION, detect};
 use super::error::{DocumentErrorKind, Fault};
 use super::position::Position;
@@ -51,7 +51,7 @@ pub(super) struct Source<'b, R> {
     /// Clean but not consumed, in `clean` or in `raw`.
     ready: Range<usize>,
     ready_in_raw: bool,
-    ends: LineEnds,
+    carried: Carried,
     /// Whether the inner source has ended.
     ended: bool,
     /// What is wrong behind the bytes read, and behind those decoded.
@@ -85,7 +85,7 @@ impl<'b, R: Read> Source<'b, R> {
             pending: 0..0,
             ready: 0..0,
             ready_in_raw: false,
-            ends: LineEnds::default(),
+            carried: Carried::default(),
             ended: false,
             unread: None,
             fault: None,
@@ -213,14 +213,14 @@ impl<'b, R: Read> Source<'b, R> {
             let to = self.pending.end.min(self.pending.start + piece);
             let last = self.ended && to == self.pending.end;
             if self.pending.is_empty() {
-                self.fault = self.unread.take();
+                self.fault = self.unread.take().or_else(|| self.carried.finish());
                 return Ok(());
             }
             let Buffers { raw, clean } = &mut *self.buffers;
             clean.clear();
             let start = self.pending.start;
             let cut_off = last && self.unread.is_some();
-            let decoded = decode(encoding, &raw[start..to], last && !cut_off, &mut self.ends, clean);
+            let decoded = decode(encoding, &raw[start..to], last && !cut_off, &mut self.carried, clean);
             self.ready_in_raw = decoded.in_place;
             self.ready = if decoded.in_place { start..start + decoded.consumed } else { 0..clean.len() };
             self.window_start = self.ready.start;

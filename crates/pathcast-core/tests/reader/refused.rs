@@ -129,7 +129,8 @@ fn characters_and_encodings() {
     refused("<?xml version='1.0' encoding='UTF-7'?><a/>", Encoding, 1, 31, "\"UTF-7\" is not supported");
     refused("<?xml version='1.0' encoding='klingon'?><a/>", Encoding, 1, 31, "\"klingon\" is not supported");
     refused(b"\x4C\x6F\xA7\x94\x93", Encoding, 1, 1, "EBCDIC");
-    refused(b"\xFF\xFE\0\0", Encoding, 1, 1, "UTF-32");
+    refused(b"\xFF\xFE\0\0<\0\0", Encoding, 1, 1, "the middle of a UTF-32 character");
+    refused(b"<\0\0\0a\0\0\0/\0\0\0>\0\0\0", Encoding, 1, 1, "UTF-32 with neither a byte order mark");
     refused("<?xml version='1.1'?><a/>", Malformed, 1, 16, "XML 1.1"); // 16
     // a declaration behind very much white space cannot change the encoding any more
     let late = format!("<?xml version='1.0'{}encoding='latin1'?><a/>", " ".repeat(5000));
