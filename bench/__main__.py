@@ -1,9 +1,14 @@
-"""``python -m bench``: runs the experiments, prints tables, keeps the figures with the machine."""
+"""``python -m bench``: runs the experiments, prints tables, keeps figures with the machine and the commit.
+
+A run that was cut goes on where it was: rows of the present commit are not taken again, unless `--again`.
+"""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
+from math import nan
 from pathlib import Path
 from typing import Annotated
 
@@ -15,23 +20,24 @@ from bench import (
     curves,
     engines,
     filters,
-    foundation,
     network,
     network_report,
     pruning,
+    reader,
+    registration,
     relational,
     relational_report,
     spark,
-    twigs,
+    twig_sets,
     xtrie,
 )
-from bench.foundation import Row
-from bench.kept import keep, shown
-from bench.workloads import Workload, yfilter_benchmark
+from bench.harness.kept import Kept, Row, commit, names_of, shown
+from bench.plan import Plan
+from bench.workloads import WORKLOADS
 
-EXPERIMENTS: dict[str, Callable[[Workload], Iterator[Row]]] = {
-    "reader": foundation.reader,
-    "registration": foundation.registration,
+EXPERIMENTS: dict[str, Callable[[Kept, Plan], Iterator[Row]]] = {
+    "reader": reader.table,
+    "registration": registration.table,
     "engines": engines.table,
     "filters": filters.filters,
     "pruning": pruning.table,
@@ -41,7 +47,7 @@ EXPERIMENTS: dict[str, Callable[[Workload], Iterator[Row]]] = {
     "network-traffic": network.traffic,
     "network-growth": network.growth,
     "xtrie": xtrie.sweeps,
-    "twigs": twigs.table,
+    "twig-sets": twig_sets.table,
     "spark": spark.pipeline,
     "spark-peers": spark.peers,
     "relational": relational.subscriptions,
@@ -54,6 +60,7 @@ REPORTS: dict[str, Callable[[Path, Path], Path]] = {
     **dict.fromkeys(network_report.SHOWN, network_report.write_report),
     **dict.fromkeys(relational_report.SECTIONS, relational_report.write_report),
 }
+RESULTS = Path("benchmarks/results")
 
 
 def main(
@@ -61,9 +68,18 @@ def main(
         list[str] | None,
         typer.Argument(help=f"Which to run: {', '.join(EXPERIMENTS)}. All of them if none is named."),
     ] = None,
+    workload: Annotated[list[str] | None, typer.Option(help="Only these workloads.")] = None,
+    engine: Annotated[list[str] | None, typer.Option(help="Only these engines.")] = None,
+    size: Annotated[list[int] | None, typer.Option(help="Only these numbers of subscriptions.")] = None,
+    seconds: Annotated[float, typer.Option(help="For matching with one index.")] = Plan.seconds,
+    minutes: Annotated[
+        float,
+        typer.Option(help="Stop after the row that is under way then; the next run goes on from there."),
+    ] = float("inf"),
+    again: Annotated[bool, typer.Option("--again", help="Take rows again that are there.")] = False,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The folder for the figures as JSON.")
-    ] = Path("benchmarks/results"),
+    ] = RESULTS,
     reports: Annotated[Path, typer.Option(help="The folder for reports as HTML.")] = Path("build/bench"),
     draw: Annotated[
         bool,
@@ -71,49 +87,60 @@ def main(
     ] = False,
 ) -> None:
     """Run the experiments side by side; a wrong answer ends the run with an error."""
-    unknown = set(experiments or ()) - set(EXPERIMENTS)
+    _known("experiment", experiments, list(EXPERIMENTS))
+    _known("workload", workload, list(WORKLOADS))
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    reports.mkdir(parents=True, exist_ok=True)
+    names = experiments or list(EXPERIMENTS)
+    if not draw:
+        plan = Plan(tuple(workload or WORKLOADS), tuple(engine or ()), tuple(size or ()), seconds=seconds)
+        console.print(f"measuring {commit() or 'code without a commit'}")
+        end = time.perf_counter() + 60 * minutes
+        for name in names:
+            kept = Kept.read(output / f"{name}.json")
+            whole = _run(name, kept, plan, again, end)
+            _print(console, name, kept)
+            if not whole:
+                console.print("stopped: the same command goes on from here")
+                break
+    paths = {name: output / f"{name}.json" for name in names if name in REPORTS}
+    for report in sorted({REPORTS[name](path, reports) for name, path in paths.items() if path.exists()}):
+        console.print(f"drawn in {report}")
+
+
+def _known(what: str, given: list[str] | None, known: list[str]) -> None:
+    unknown = set(given or ()) - set(known)
     if unknown:
         raise typer.BadParameter(
-            f"there is no {', '.join(sorted(unknown))}; there are {', '.join(EXPERIMENTS)}"
+            f"there is no {what} {', '.join(sorted(unknown))}; there are {', '.join(known)}"
         )
-    console = Console(width=None if sys.stdout.isatty() else 120)
-    reports.mkdir(parents=True, exist_ok=True)
-    paths = {name: output / f"{name}.json" for name in experiments or EXPERIMENTS}
-    if draw:
-        kept = ((name, path) for name, path in paths.items() if name in REPORTS and path.exists())
-        for report in sorted({REPORTS[name](path, reports) for name, path in kept}):
-            console.print(f"drawn in {report}")
-        return
-    workload = yfilter_benchmark()
-    console.print(
-        f"{workload.name}: {len(workload.documents)} documents, {workload.megabytes:.1f} MB;"
-        " every figure is the best of several rounds taken in turn"
-    )
-    output.mkdir(parents=True, exist_ok=True)
-    for name, path in paths.items():
-        rows = list(_told(EXPERIMENTS[name](workload)))
-        if not rows:
-            console.print(f"{name}: needs documents that are not here")
-            continue
-        title = (EXPERIMENTS[name].__doc__ or "").strip()
-        table = Table(name, *rows[0].values, title=title, title_justify="left")
-        for row in rows:
-            table.add_row(row.subject, *map(shown, row.values.values()))
-        console.print(table)
-        if name == "engines":
-            console.print(*engines.summary(rows), sep="\n")
-        keep(rows, workload.name, path)
-        console.print(f"kept in {path}")
-        if name in REPORTS:
-            console.print(f"drawn in {REPORTS[name](path, reports)}")
 
 
-def _told(rows: Iterator[Row]) -> Iterator[Row]:
-    """The same; a log hears of each as it comes."""
-    for row in rows:
+def _run(name: str, kept: Kept, plan: Plan, again: bool, end: float) -> bool:
+    """Keeps each row as it comes; whether all came before the time was over."""
+    for row in EXPERIMENTS[name](Kept(kept.path) if again else kept, plan):
+        kept.keep(row)
         if not sys.stdout.isatty():
-            print(row.subject, *map(shown, row.values.values()), sep="  ", file=sys.stderr, flush=True)
-        yield row
+            figures = (f"{key} {shown(value)}" for key, value in row.values.items())
+            print(row.subject, *figures, row.note, sep="  ", file=sys.stderr, flush=True)
+        if time.perf_counter() > end:
+            return False
+    return True
+
+
+def _print(console: Console, name: str, kept: Kept) -> None:
+    if not kept.rows:
+        console.print(f"{name}: needs what is not here")
+        return
+    columns = list(names_of(kept.rows))
+    title = (EXPERIMENTS[name].__doc__ or "").strip()
+    notes = ["note"] if any(row.note for row in kept.rows) else []
+    table = Table(name, *columns, *notes, title=title, title_justify="left")
+    for row in kept.rows:
+        cells = (shown(row.values.get(each, nan)) for each in columns)
+        table.add_row(row.subject, *cells, *([row.note] if notes else []))
+    console.print(table)
+    console.print(f"kept in {kept.path}")
 
 
 if __name__ == "__main__":

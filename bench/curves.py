@@ -7,8 +7,7 @@ from html import escape
 from pathlib import Path
 
 from bench.claims import verdicts
-from bench.foundation import Row
-from bench.kept import kept
+from bench.harness.kept import Kept, Row
 from bench.page import page, section, svg
 from bench.xtrie import ROUNDS, SWEEPS, Sweep
 
@@ -30,12 +29,12 @@ ul { margin: .4rem 0 0; padding-left: 1.1rem; font-size: .9rem; }
 
 def write_report(path: Path, folder: Path) -> Path:
     """Draws the figures that are kept in a file, into a folder."""
-    found = kept(path)
+    found = Kept.read(path)
     curves = gathered(found.rows)
     above = (
         "<p>The sweeps of “Efficient filtering of XML documents with XPath expressions”, figures 11 to 18, "
-        "on NITF. What the paper says of a figure is held against the curves measured here; what is called "
-        "linear, slower or hardly is told by fixed bounds. Processor time, the best of "
+        "on NITF, each document once. What the paper says of a figure is held against the curves measured "
+        "here; what is called linear, slower or hardly is told by fixed bounds. Processor time, the best of "
         f"{ROUNDS} rounds, one thread. {found.facts}</p>"
     )
     sections = [_section(sweep, curves[sweep.figure]) for sweep in SWEEPS if sweep.figure in curves]
@@ -47,7 +46,7 @@ def write_report(path: Path, folder: Path) -> Path:
 def gathered(rows: Iterable[Row]) -> dict[str, dict[str, list[tuple[float, float]]]]:
     """By figure and curve: the points.
 
-    >>> row = Row("xtrie", "11: expressions 10, xtrie", {"at": 10, "MB": 1, "µs / document": 7})
+    >>> row = Row("11: expressions 10, xtrie", {"at": 10, "MB": 1, "µs / document": 7})
     >>> gathered([row])
     {'11': {'xtrie': [(10, 7)]}}
     """

@@ -7,51 +7,56 @@ Expressions".
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from random import Random
 from xml.etree import ElementTree
 
-from bench.answers import check
-from bench.foundation import Row
-from bench.measure import best_times
-from bench.workloads import Workload
-from pathcast import _core
-from pathcast.index import Index, Matches
+from bench.harness.answers import check
+from bench.harness.columns import BESIDE, Form, forms
+from bench.harness.kept import Kept, Row
+from bench.harness.turns import in_turns
+from bench.plan import Plan
+from bench.workloads import WORKLOADS
+from pathcast.index import Index
 
 QUERIES = 10_000
+NAMES: dict[str, tuple[str, dict[str, str]]] = {
+    "predicate-pc-ap inline": ("predicate-pc-ap", {"attribute_filters": "inline"}),
+    "predicate-pc-ap postponed": ("predicate-pc-ap", {"attribute_filters": "postponed"}),
+    "yfilter and twigs": ("yfilter", {}),
+}
 
 
-def filters(workload: Workload) -> Iterator[Row]:
+def filters(kept: Kept, _: Plan) -> Iterator[Row]:
     """Filters on attributes, inline and postponed, beside twigs on an automaton."""
-    queries = next(iter(workload.queries.values()))[:QUERIES]
-    values = attribute_values(workload.documents)
+    workload = WORKLOADS["nitf"]
+    queries = workload.queries(QUERIES)
+    values = attribute_values(list(islice(workload.documents(2), 500)))
     for count in (0, 1, 2):
-        yield from _side_by_side(workload, with_filters(queries, values, count, seed=count), count)
+        subject = f"{len(queries):,} with {count} filters"
+        if not all(kept.has(f"{subject}: {name}") for name in NAMES):
+            yield from _side_by_side(subject, with_filters(queries, values, count, seed=count))
 
 
-def _side_by_side(workload: Workload, queries: list[str], count: int) -> Iterator[Row]:
-    documents = workload.documents
-    indexes = {
-        "predicate-pc-ap inline": Index("predicate-pc-ap", attribute_filters="inline"),
-        "predicate-pc-ap postponed": Index("predicate-pc-ap", attribute_filters="postponed"),
-        "yfilter and twigs": Index("yfilter"),
-    }
-    tasks: dict[str, Callable[[], object]] = {"bare": lambda: _core.bare_elements(documents)}
-    for name, index in indexes.items():
-        index.add_many(list(enumerate(queries)))
+def _side_by_side(subject: str, queries: list[str]) -> Iterator[Row]:
+    workload = WORKLOADS["nitf"]
+    documents = list(islice(workload.documents(3), 20))
+    indexes = {name: Index(engine, **options) for name, (engine, options) in NAMES.items()}  # type: ignore[arg-type]
+    for index in indexes.values():
+        index.add_many(enumerate(queries))
         check(index, queries, documents, pairs=1_000)
-        tasks[name] = partial(index.match_many, documents)
-    times = best_times(tasks, rounds=5)
+    tasks: dict[str, Form] = {name: forms(index)["match"] for name, index in indexes.items()}
+    times = in_turns(tasks | BESIDE, workload.documents(1), size=60, warm=1_000)
     for name, index in indexes.items():
-        matches = sum(len(each) for each in index.match_many(documents) if isinstance(each, Matches))
+        matches = sum(len(index.match(document)) for document in documents)
         yield Row(
-            "filters",
-            f"{len(queries):,} with {count} filters: {name}",
+            f"{subject}: {name}",
             {
                 "matches / document": matches / len(documents),
-                "µs / document": times[name] / len(documents) * 1e6,
-                "× bare reader": times[name] / times["bare"],
+                "unseen match µs": times[name].best * 1e6,
+                "median µs": times[name].median * 1e6,
+                "× tokeniser": times[name].best / times["tokeniser"].best,
             },
         )
 

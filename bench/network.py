@@ -11,13 +11,17 @@ from __future__ import annotations
 import resource
 import time
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import cache
+from itertools import islice
 from random import Random
 from statistics import median
 
-from bench.foundation import Row
-from bench.measure import best_times, scale
-from bench.workloads import Workload, corpus_schema
+from bench.corpus import corpus_schema
+from bench.harness.answers import WrongAnswerError
+from bench.harness.columns import Form, forms
+from bench.harness.kept import Kept, Row
+from bench.harness.turns import in_turns, scale
+from bench.plan import Plan
 from pathcast import _core
 from pathcast.generate import documents, subscriptions
 from pathcast.index import Index
@@ -36,6 +40,8 @@ SETS = {"A": 5, "B": 8}
 """The least number of steps: short paths cover many others."""
 TRAFFIC_STEPS = 6
 TENTHS = 10
+ENGINES = ("yfilter", "auto")
+UNITS = ("path", "document")
 PAPER_SAVING = {"A": 84.6, "B": 47.5}
 PAPER_MESSAGES = {
     "no-adv-no-cov": 58_138,
@@ -93,7 +99,7 @@ def _forwarded(paths: tuple[str, ...], merging: Merging | None) -> int:
     return len(broker.publications.sides["b2"].told)
 
 
-def tables(_: Workload) -> Iterator[Row]:
+def tables(kept: Kept, _: Plan) -> Iterator[Row]:
     """Routing table size: 100,000 NITF expressions, with covering and with merging on top."""
     if nitf() is None:
         return
@@ -101,7 +107,8 @@ def tables(_: Workload) -> Iterator[Row]:
         paths = expressions(least)
         for part in (0.2, 1.0):
             size = int(len(paths) * part)
-            yield _table(f"set {name}, {size:,}", paths[:size])
+            if not kept.has(f"set {name}, {size:,}"):
+                yield _table(f"set {name}, {size:,}", paths[:size])
 
 
 def _table(subject: str, paths: tuple[str, ...]) -> Row:
@@ -117,12 +124,12 @@ def _table(subject: str, paths: tuple[str, ...]) -> Row:
         "perfect merging": _forwarded(paths, Merging(depth=10)),
         "merging 10 %": _forwarded(paths, Merging(max_degree=0.1, rules=(1, 2, 3), depth=10)),
     }
-    return Row("network-tables", subject, values)
+    return Row(subject, values)
 
 
-def insertion(_: Workload) -> Iterator[Row]:
+def insertion(kept: Kept, _: Plan) -> Iterator[Row]:
     """The rate of insertion into the covering forest, by tenths of 100,000 NITF expressions; CPU time."""
-    if nitf() is None:
+    if nitf() is None or kept.has(f"to {EXPRESSIONS:,}"):
         return
     rates = {name: _rates(expressions(least)) for name, least in SETS.items()}
     for place in range(TENTHS):
@@ -130,7 +137,7 @@ def insertion(_: Workload) -> Iterator[Row]:
         for name, found in rates.items():
             values[f"set {name} / s"] = found[place]
             values[f"set {name}, of the first"] = found[place] / found[0]
-        yield Row("network-insertion", f"to {EXPRESSIONS * (place + 1) // TENTHS:,}", values)
+        yield Row(f"to {EXPRESSIONS * (place + 1) // TENTHS:,}", values)
 
 
 def _rates(paths: tuple[str, ...], rounds: int = 5) -> list[float]:
@@ -149,49 +156,52 @@ def _rates(paths: tuple[str, ...], rounds: int = 5) -> list[float]:
     return [median(rates) for rates in found]
 
 
-def routing(_: Workload) -> Iterator[Row]:
+def routing(kept: Kept, _: Plan) -> Iterator[Row]:
     """Time to route one publication, a path as in the paper or a document, with and without covering."""
     schema = nitf()
     if schema is None:
         return
-    bodies = list(documents(schema, max(50, int(500 * SCALE)), max_levels=10, target_size=4_000, seed=3))
-    paths = [path for body in bodies for _, path in _core.leaf_paths(body, Limits())]
     for name, least in SETS.items():
+        if all(kept.has(f"set {name}, {engine}, {unit}") for engine in ENGINES for unit in UNITS):
+            continue
         all_of_them = expressions(least)
         cover = _core.Cover(Limits())
         for handle, xpath in enumerate(all_of_them):
             cover.register(handle, xpath)
             cover.insert(0, handle)
         roots = [(handle, all_of_them[handle]) for handle in cover.roots(0)]
-        for engine in ("yfilter", "auto"):
+        for engine in ENGINES:
             every, covering = Index(engine), Index(engine)
             every.add_many(list(enumerate(all_of_them)))
             covering.add_many(roots)
-            for unit, publications in (("path", paths), ("document", bodies)):
-                for one, other in zip(
-                    every.match_many(publications), covering.match_many(publications), strict=True
-                ):
-                    if bool(len(one)) != bool(len(other)):  # type: ignore[arg-type]
-                        raise AssertionError("covering changes where a document goes")
-                times = best_times(
-                    {
-                        "no": partial(every.match_many, publications),
-                        "yes": partial(covering.match_many, publications),
-                    },
-                    rounds=3,
-                )
-                per = 1e6 / len(publications)
-                yield Row(
-                    "network-routing",
-                    f"set {name}, {engine}, {unit}",
-                    {
-                        "publications": len(publications),
-                        "no covering µs": times["no"] * per,
-                        "covering µs": times["yes"] * per,
-                        "saving %": 100 * (1 - times["yes"] / times["no"]),
-                        "paper saving %": PAPER_SAVING[name],
-                    },
-                )
+            for unit in UNITS:
+                yield _routed(f"set {name}, {engine}, {unit}", every, covering, unit, PAPER_SAVING[name])
+
+
+def _routed(subject: str, every: Index, covering: Index, unit: str, paper: float) -> Row:
+    """Both indexes in turns on publications that neither has seen."""
+    schema = nitf()
+    assert schema is not None
+    stream = documents(schema, 1 << 40, max_levels=10, target_size=4_000, seed=3)
+    if unit == "path":
+        stream = (path for body in stream for _, path in _core.leaf_paths(body, Limits()))
+    some = list(islice(stream, 200))
+    for one, other in zip(every.match_many(some), covering.match_many(some), strict=True):
+        if bool(len(one)) != bool(len(other)):  # type: ignore[arg-type]
+            raise WrongAnswerError("covering changes where a document goes")
+    tasks: dict[str, Form] = {"no": forms(every)["match"], "yes": forms(covering)["match"]}
+    size = max(20, int((2_000 if unit == "path" else 200) * SCALE))
+    times = in_turns(tasks, stream, size=size, warm=max(20, int(1_000 * SCALE)))
+    return Row(
+        subject,
+        {
+            "publications": len(times["no"].rounds) * size,
+            "no covering µs": times["no"].best * 1e6,
+            "covering µs": times["yes"].best * 1e6,
+            "saving %": 100 * (1 - times["yes"].best / times["no"].best),
+            "paper saving %": paper,
+        },
+    )
 
 
 STRATEGIES = {
@@ -210,7 +220,7 @@ def _wanted(schema: Schema, number: int, seed: int) -> list[str]:
     return [xpath for xpath in drawn if xpath.count("/") - xpath.count("//") >= TRAFFIC_STEPS][:number]
 
 
-def traffic(_: Workload) -> Iterator[Row]:
+def traffic(kept: Kept, _: Plan) -> Iterator[Row]:
     """Messages between eight brokers in a tree: the paper's four strategies, then merging; BLAST."""
     schema = corpus_schema("blast")
     if schema is None:
@@ -226,7 +236,9 @@ def traffic(_: Workload) -> Iterator[Row]:
         "+ merging 10 %": Merging(max_degree=0.1, rules=(1, 2, 3), advertised=_advertised(schema)),
         "+ merging 50 %": Merging(max_degree=0.5, rules=(1, 2, 3), advertised=_advertised(schema)),
     }
-    for unit in ("path", "document"):
+    for unit in UNITS:
+        if all(kept.has(f"{unit}: {name}") for name in (*STRATEGIES, *merging)):
+            continue
         first = 0
         deliveries: set[int] = set()
         for name in (*STRATEGIES, *merging):
@@ -244,7 +256,6 @@ def traffic(_: Workload) -> Iterator[Row]:
             sent = report.messages
             paper = PAPER_MESSAGES.get(name, float("nan"))  # it does not measure merging
             yield Row(
-                "network-traffic",
                 f"{unit}: {name}",
                 {
                     "messages": total,
@@ -263,7 +274,7 @@ def traffic(_: Workload) -> Iterator[Row]:
             raise AssertionError(f"strategies deliver differently: {deliveries}")
 
 
-def growth(_: Workload) -> Iterator[Row]:
+def growth(kept: Kept, _: Plan) -> Iterator[Row]:
     """Up to 1,000 brokers and 1,000,000 subscriptions in one process: tables, traffic, time."""
     schema = nitf()
     if schema is None:
@@ -274,8 +285,13 @@ def growth(_: Workload) -> Iterator[Row]:
         number = max(1_000, int(number * SCALE))
         for merging in (None, Merging(max_degree=0.1, rules=(1, 2), depth=10)):
             # Merging takes most of the time: larger networks go without.
-            if merging is None or brokers * number <= 10_000_000 * SCALE:
+            small = merging is None or brokers * number <= 10_000_000 * SCALE
+            if small and not kept.has(_grown_subject(brokers, number, merging)):
                 yield _grown(brokers, number, merging, schema, pool, bodies)
+
+
+def _grown_subject(brokers: int, number: int, merging: Merging | None) -> str:
+    return f"{brokers:,} brokers, {number:,} subscriptions{', merging' if merging else ''}"
 
 
 def _grown(
@@ -298,7 +314,7 @@ def _grown(
     world.run()
     world.client("b1", "p", m.ClientAdvertise("k", _advertised(schema)))
     world.run()
-    began = time.perf_counter()
+    began = time.process_time()
     asked: dict[str, int] = {}
     for place in range(number):
         xpath = random.choice(pool)
@@ -308,11 +324,11 @@ def _grown(
         if place % 1_000 == 0:
             world.run()
     world.run()
-    built = time.perf_counter()
+    built = time.process_time()
     for place, body in enumerate(bodies):
         world.client("b1", "p", m.ClientPublish(str(place), body))
         world.run()
-    done = time.perf_counter()
+    done = time.process_time()
     index = Index()
     index.add_many(list(enumerate(asked)))
     counts = list(asked.values())
@@ -322,8 +338,7 @@ def _grown(
     sizes = [len(broker.publications.entries) for broker in world.brokers()]
     carried = world.carried()
     return Row(
-        "network-growth",
-        f"{brokers:,} brokers, {number:,} subscriptions{', merging' if merging else ''}",
+        _grown_subject(brokers, number, merging),
         {
             "table at the publisher": sizes[0],
             "largest table": max(sizes),

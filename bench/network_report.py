@@ -7,8 +7,7 @@ from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
-from bench.foundation import Row
-from bench.kept import figures, kept
+from bench.harness.kept import Kept, Row, figures
 from bench.page import page, section, svg
 
 COLOURS = ("#9aa5b1", "#1f6f8b", "#1f7a4d", "#d9a441", "#c4661f")
@@ -59,7 +58,7 @@ SHOWN: Mapping[str, tuple[str, tuple[Panel, ...]]] = {
 def write_report(path: Path, folder: Path) -> Path:
     """Draws the figures that are kept in a file, into a folder."""
     title, panels = SHOWN[path.stem]
-    found = kept(path)
+    found = Kept.read(path)
     above = f"<p>After “Routing of XML and XPath Queries in Data Dissemination Networks”. {found.facts}</p>"
     shown = section(_plot(path.stem, found.rows, panels) + figures(found.rows), wide=True)
     report = folder / f"{path.stem}.html"
@@ -84,7 +83,10 @@ def _bars(axes: Any, rows: Sequence[Row], panel: Panel) -> None:
     for place, (column, colour) in enumerate(zip(columns, COLOURS, strict=False)):
         values = [row.values.get(column, nan) for row in rows]
         across = [at + place * high for at in range(len(rows))]
-        axes.barh(across, values, height=high * 0.92, color=colour, label=column)
+        if logarithmic:  # a bar on such an axis has no length that means anything
+            axes.plot(values, across, "o", color=colour, label=column)
+        else:
+            axes.barh(across, values, height=high * 0.92, color=colour, label=column)
         for at, value in zip(across, values, strict=True):
             if value and not isnan(value):
                 text = f"{value:,.1f}" if value < 100 else f"{value:,.0f}"

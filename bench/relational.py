@@ -12,18 +12,21 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from bench import wire
-from bench.answers import WrongAnswerError
-from bench.foundation import Row
-from bench.measure import best_times, processor_seconds, scale, timed
-from bench.workloads import Workload, corpus_schema
+from bench.corpus import news_schema
+from bench.harness.answers import WrongAnswerError
+from bench.harness.kept import Kept, Row
+from bench.harness.turns import Task as Timed
+from bench.harness.turns import in_turns, processor_seconds, scale, timed
+from bench.plan import Plan
+from bench.workloads import wire
 from pathcast.generate import documents as draw_documents
 from pathcast.generate import subscriptions as draw_subscriptions
 from pathcast.index import Index
@@ -36,7 +39,6 @@ NUMBERS = (1_000, 10_000, 25_000, 50_000, 100_000)
 SIZES = (3_000, 15_000, 40_000, 100_000)
 BATCHES = (1, 10, 100)
 TOGETHER = 10
-CUT, NOT_CUT = "cut", "not cut"
 CLUSTERED = "clustered by name"
 BROADCAST = "with broadcasts"
 NOT_BROADCAST = "without broadcasts"
@@ -48,7 +50,7 @@ PLANS = Path("build/bench")
 
 @cache
 def _schema() -> Schema:
-    return corpus_schema("nitf") or Schema.from_dtd(Path(__file__).parents[1] / "examples/news/wire.dtd")
+    return news_schema()
 
 
 @cache
@@ -57,8 +59,8 @@ def _expressions(number: int) -> tuple[str, ...]:
     return tuple(draw_subscriptions(_schema(), number, max_depth=10, predicates=1, seed=2, **odds))  # type: ignore[arg-type]
 
 
-def _documents(number: int, size: int) -> list[bytes]:
-    return list(draw_documents(_schema(), number, max_levels=12, target_size=size, seed=3))
+def _documents(size: int, seed: int = 3) -> Iterator[bytes]:
+    return draw_documents(_schema(), 1 << 40, max_levels=12, target_size=size, seed=seed)
 
 
 @contextmanager
@@ -85,85 +87,87 @@ def _backends(*names: str) -> Iterator[dict[str, Callable[..., Relational]]]:
             warm = Relational(spark)  # the first statements of a session take seconds more
             warm.subscribe(enumerate(_expressions(200)))
             for warm.cutting in (True, False):
-                warm.match(enumerate(_documents(2, 3_000)))
+                warm.match(enumerate(islice(_documents(3_000, seed=4), 2)))
             warm.close()
         yield makers
 
 
-def subscriptions(_: Workload) -> Iterator[Row]:
+def subscriptions(kept: Kept, _: Plan) -> Iterator[Row]:
     """Milliseconds for a document of 15 KB in a batch of 5, by number of subscriptions, cut and not cut."""
-    documents = _documents(5, 15_000)
     expressions = _expressions(_scaled(max(NUMBERS)))
     with _backends("DuckDB", "PostgreSQL", "Spark") as makers:
         for number in map(_scaled, NUMBERS):
-            rows = list(enumerate(expressions[:number]))
-            expected, auto = _alone(rows, documents)
             for name, make in makers.items():
+                if kept.has(f"{name}, {number:,}"):
+                    continue
+                index = Memory(enumerate(expressions[:number]))
                 database = make()
-                subscribing = timed(partial(database.subscribe, rows))[0]
-                tasks = {CUT: Task(database, documents), NOT_CUT: Task(database, documents, cutting=False)}
-                times = _best(tasks, expected)
+                subscribing = timed(lambda: database.subscribe(enumerate(expressions[:number])))[0]  # noqa: B023
+                tasks = {
+                    "cut": matching(database),
+                    "not cut": matching(database, cutting=False),
+                    "auto": index.matching,
+                }
+                times = _best(tasks, index, _documents(15_000), size=5)
                 yield Row(
-                    "relational",
                     f"{name}, {number:,}",
                     {
                         "subscribe s": subscribing,
                         "edges": database.count("XPathFrame"),
                         "frames": database.count("Frame"),
-                        "matches / document": sum(map(len, expected)) / len(documents),
-                        "cut ms": times[CUT],
-                        "not cut ms": times[NOT_CUT],
-                        "× by cutting": times[NOT_CUT] / times[CUT],
-                        "auto ms": auto * 1e3,
+                        "matches / document": index.matches_a_document,
+                        **times,
+                        "× by cutting": times["not cut ms"] / times["cut ms"],
                     },
                 )
                 database.close()
 
 
-def sizes(_: Workload) -> Iterator[Row]:
+def sizes(kept: Kept, _: Plan) -> Iterator[Row]:
     """Milliseconds for a document against 10,000 subscriptions in a batch of 10, by size of the document."""
     rows = list(enumerate(_expressions(_scaled(10_000))))
+    missing = [size for size in SIZES if not kept.has(f"{size // 1000} KB")]
+    if not missing:
+        return
     with _backends("DuckDB", "PostgreSQL", "Spark") as makers:
         databases = {name: make() for name, make in makers.items()}
         for database in databases.values():
             database.subscribe(rows)
-        for size in SIZES:
-            documents = _documents(10, size)
-            expected, auto = _alone(rows, documents)
-            values = {
-                "KB": sum(map(len, documents)) / len(documents) / 1e3,
-                "matches / document": sum(map(len, expected)) / len(documents),
-            }
-            tasks = {f"{name} ms": Task(database, documents) for name, database in databases.items()}
-            values |= _best(tasks, expected)
-            values["auto ms"] = auto * 1e3
-            yield Row("relational-documents", f"{size // 1000} KB", values)
+        for size in missing:
+            index = Memory(rows)
+            tasks = {name: matching(database) for name, database in databases.items()}
+            times = _best({**tasks, "auto": index.matching}, index, _documents(size), size=10)
+            kilobytes = {"KB": index.bytes_a_document / 1e3, "matches / document": index.matches_a_document}
+            yield Row(f"{size // 1000} KB", kilobytes | times)
         for database in databases.values():
             database.close()
 
 
-def levers(_: Workload) -> Iterator[Row]:
+def levers(kept: Kept, _: Plan) -> Iterator[Row]:
     """Milliseconds for a document of 15 KB, 10,000 subscriptions: batching, clustering, broadcasting."""
     rows = list(enumerate(_expressions(_scaled(10_000))))
-    documents = _documents(max(BATCHES), 15_000)
-    expected, auto = _alone(rows, documents)
     changes: dict[str, tuple[str, Callable[[Any], None]]] = {
         "DuckDB": (CLUSTERED, _cluster_duckdb),
         "PostgreSQL": (CLUSTERED, _cluster_postgresql),
         "Spark": (NOT_BROADCAST, _no_broadcasts),
     }
-    with _backends(*changes) as makers:
+    missing = [name for name, (what, _) in changes.items() if not kept.has(f"{name}, {what}")]
+    with _backends(*missing) as makers:
         for name, make in makers.items():
             plain, changed = make(), make()
             for database in (plain, changed):
                 database.subscribe(rows)
             what, change = changes[name]
             change(changed)
-            tasks = {f"{name}, batches of {number}": Task(plain, documents[:number]) for number in BATCHES}
-            tasks[f"{name}, {what}"] = Task(changed, documents[:TOGETHER])
-            for subject, took in _best(tasks, expected).items():
-                values = {"documents": len(tasks[subject].documents), "ms": took, "auto ms": auto * 1e3}
-                yield Row("relational-levers", subject, values)
+            index = Memory(rows)
+            for number in BATCHES:
+                tasks = {f"batches of {number}": matching(plain), "auto": index.matching}
+                if number == TOGETHER:
+                    tasks[what] = matching(changed)
+                times = _best(tasks, index, _documents(15_000, seed=number), size=number)
+                for subject in tasks.keys() - {"auto"}:
+                    values = {"documents": number, "ms": times[f"{subject} ms"], "auto ms": times["auto ms"]}
+                    yield Row(f"{name}, {subject}", values)
             for database in (plain, changed):
                 database.close()
 
@@ -189,56 +193,53 @@ def _no_broadcasts(database: Any) -> None:
         database._spark.conf.set(name, "-1")
 
 
-def million(_: Workload) -> Iterator[Row]:
+def million(kept: Kept, _: Plan) -> Iterator[Row]:
     """1,000 documents of 2 KB against 1,000,000 subscriptions on Spark, with and without broadcasts."""
     number, count = map(_scaled, MILLION)
+    subjects = {each: f"{count:,} × {number:,}, {each}" for each in (BROADCAST, NOT_BROADCAST)}
+    if all(map(kept.has, subjects.values())):
+        return
     queries = wire.queries(number)
-    documents = list(wire.documents(count))
-    expected, auto = _alone(list(enumerate(queries)), documents)
-    total = sum(map(len, expected))
+    index = Memory(enumerate(queries))
+    stream = wire.documents(1)
+    auto = in_turns({"auto": index.matching}, stream, size=200, rounds=3, warm=1_000)["auto"].best
     with _backends("Spark") as makers, tempfile.TemporaryDirectory() as folder:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         # Two views of the same tables, each with a session of its own.
-        databases: dict[str, Any] = {
-            subject: makers["Spark"](path=f"{folder}/tables") for subject in (BROADCAST, NOT_BROADCAST)
-        }
+        databases: dict[str, Any] = {each: makers["Spark"](path=f"{folder}/tables") for each in subjects}
         _no_broadcasts(databases[NOT_BROADCAST])
         database = databases[BROADCAST]
         spark = database._theirs
-        tables = {
-            "subscriptions": pa.table({"id": pa.array(range(number), pa.int64()), "xpath": queries}),
-            "documents": pa.table({"doc_id": pa.array(range(count), pa.int64()), "xml": documents}),
-        }
-        for name, table in tables.items():
+
+        def written(name: str, **columns: Any) -> Any:
+            table = pa.table(columns)
             # In several parts, so that both cores read.
             pq.write_table(table, f"{folder}/{name}", row_group_size=max(1, table.num_rows // 8))
-        del tables, queries
-        subscribing = timed(lambda: database.subscribe(spark.read.parquet(f"{folder}/subscriptions")))[0]
+            return spark.read.parquet(f"{folder}/{name}")
+
+        rows = written("subscriptions", id=pa.array(range(number), pa.int64()), xpath=queries)
+        subscribing = timed(lambda: database.subscribe(rows))[0]
         best = dict.fromkeys(databases, (float("inf"), float("inf")))
-        for subject in (*databases, *reversed(databases)):
+        for turn, subject in enumerate((*databases, *reversed(databases))):
+            documents = list(islice(stream, count))
+            frame = written(f"documents-{turn}", doc_id=pa.array(range(count), pa.int64()), xml=documents)
             used = processor_seconds()
-            seconds, matches = timed(
-                partial(databases[subject].match, spark.read.parquet(f"{folder}/documents"))
-            )
+            seconds, matches = timed(partial(databases[subject].match, frame))
             best[subject] = min(best[subject], (seconds, processor_seconds() - used))
-            found: dict[int, set[int]] = {}
-            for pair in matches.toLocalIterator():
-                found.setdefault(pair[0], set()).add(int(pair[1]))
-            if any(found.get(at, set()) != set(ids) for at, ids in enumerate(expected)):
-                raise WrongAnswerError(f"Spark, {number:,} subscriptions: other matches than the index")
+            found: list[tuple[Id, Id]] = [(pair[0], int(pair[1])) for pair in matches.toLocalIterator()]
+            index.check(subject, documents, sorted(found))
         for subject, (seconds, used) in best.items():
             if number == MILLION[0]:
                 _keep_plans(databases[subject].plans, f"relational-spark-{subject.replace(' ', '-')}")
             yield Row(
-                "relational-spark",
-                f"{count:,} × {number:,}, {subject}",
+                subjects[subject],
                 {
                     "subscribe s": subscribing,
                     "edges": database.count("XPathFrame"),
                     "frames": database.count("Frame"),
-                    "matches / document": total / count,
+                    "matches / document": index.matches_a_document,
                     "match s": seconds,
                     "processor s": used,
                     "ms / document": seconds / count * 1e3,
@@ -256,38 +257,67 @@ def _keep_plans(plans: dict[str, str], name: str) -> None:
     (PLANS / f"{name}.txt").write_text("\n".join(trees), encoding="utf-8")
 
 
-def _alone(rows: Sequence[tuple[int, str]], documents: Sequence[bytes]) -> tuple[list[list[int]], float]:
-    """The index in memory: what it answers, and its seconds a document, ids in Python's hands."""
-    index = Index()
-    index.add_many(rows)
-    expected = [[int(id) for id in found] for found in index.match_many(documents)]  # type: ignore[union-attr]
-    seconds = best_times({"auto": lambda: [list(found) for found in index.match_many(documents)]}, rounds=3)  # type: ignore[arg-type]
-    return expected, seconds["auto"] / len(documents)
+class Memory:
+    """The index in memory: what it takes, with ids in Python's hands, and what the databases must answer."""
 
+    def __init__(self, rows: Iterable[tuple[int, str]]) -> None:
+        self._timed, self._judge = Index(), Index()  # of two, so that the timed one sees a document once
+        rows = list(rows)
+        for index in (self._timed, self._judge):
+            index.add_many(rows)
+        self._counts: list[int] = []
+        self._bytes: list[int] = []
 
-@dataclass(frozen=True)
-class Task:
-    """Documents that a database matches, all in one batch."""
+    def matching(self, documents: Sequence[bytes]) -> None:
+        """Every id of every document."""
+        for document in documents:
+            self._timed.match(document)
 
-    database: Relational
-    documents: Sequence[bytes]
-    cutting: bool = True
-
-    def __call__(self) -> list[tuple[Id, Id]]:
-        self.database.cutting = self.cutting
-        return self.database.match(enumerate(self.documents))
-
-
-def _best(tasks: Mapping[str, Task], expected: Sequence[list[int]]) -> dict[str, float]:
-    """Milliseconds a document, the best of rounds taken in turn; a wrong answer ends the run."""
-
-    def check(name: str, found: list[tuple[Id, Id]]) -> None:
-        wanted = [(at, id) for at in range(len(tasks[name].documents)) for id in sorted(expected[at])]
+    def check(self, name: str, documents: Sequence[bytes], found: object) -> None:
+        """An error if a database found other pairs."""
+        if found is None:
+            return
+        answers = [self._judge.match(document) for document in documents]
+        wanted = [(at, id) for at, ids in enumerate(answers) for id in sorted(ids)]
         if found != wanted:
-            raise WrongAnswerError(f"{name}: {len(found):,} pairs, not {len(wanted):,}")
+            raise WrongAnswerError(f"{name}: other pairs than the {len(wanted):,} of the index")
+        self._counts += map(len, answers)
+        self._bytes += map(len, documents)
 
-    best = best_times(tasks, ROUNDS, within=SECONDS, check=check)
-    return {name: took / len(tasks[name].documents) * 1e3 for name, took in best.items()}
+    @property
+    def matches_a_document(self) -> float:
+        """Of the documents that were checked."""
+        return sum(self._counts) / len(self._counts)
+
+    @property
+    def bytes_a_document(self) -> float:
+        """Of the documents that were checked."""
+        return sum(self._bytes) / len(self._bytes)
+
+
+def matching(database: Relational, cutting: bool = True) -> Timed:
+    """What matches documents in one batch."""
+
+    def run(documents: Sequence[bytes]) -> list[tuple[Id, Id]]:
+        database.cutting = cutting
+        return database.match(enumerate(documents))
+
+    return run
+
+
+def _best(tasks: Mapping[str, Timed], index: Memory, stream: Iterator[bytes], size: int) -> dict[str, float]:
+    """Milliseconds a document, the best of rounds taken in turn; a wrong answer ends the run."""
+    times = in_turns(
+        tasks,
+        stream,
+        size=size,
+        rounds=ROUNDS,
+        warm=1,
+        within=SECONDS,
+        clock=time.perf_counter,
+        check=index.check,
+    )
+    return {f"{name} ms": found.best * 1e3 for name, found in times.items()}
 
 
 def _scaled(number: int) -> int:

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from bench.foundation import Row
-from bench.kept import Kept, figures, kept
+from bench.harness.kept import Kept, Row, figures
 from bench.page import page, section, svg
 from bench.relational import CLUSTERED, NOT_BROADCAST
 
@@ -61,7 +60,7 @@ def write_report(path: Path, folder: Path) -> Path:
         "SQL, on NITF: branching paths with a value test each. Milliseconds are those of one document; "
         "<em>auto</em> is the index in memory on one thread. Every answer was compared with the index's.</p>"
     )
-    sections = [_section(name, kept(file)) for name, file in found.items() if file.exists()]
+    sections = [_section(name, Kept.read(file)) for name, file in found.items() if file.exists()]
     report = folder / "relational.html"
     report.write_text(page("Matching inside a database", above, sections), encoding="utf-8")
     return report
@@ -76,7 +75,7 @@ def _section(name: str, found: Kept) -> str:
 def lines(name: str, rows: Sequence[Row]) -> Lines:
     """By curve: the points.
 
-    >>> lines("relational", [Row("", "DuckDB, 1,000", {"cut ms": 2, "not cut ms": 3, "auto ms": 1})])
+    >>> lines("relational", [Row("DuckDB, 1,000", {"cut ms": 2, "not cut ms": 3, "auto ms": 1})])
     {'DuckDB': [(1000.0, 2)], 'DuckDB, not cut': [(1000.0, 3)], 'auto': [(1000.0, 1)]}
     """
     found: dict[str, list[tuple[float, float]]] = {}
@@ -102,8 +101,8 @@ def lines(name: str, rows: Sequence[Row]) -> Lines:
     return found
 
 
-def bars(name: str, rows: Sequence[Row]) -> list[tuple[str, float, str]]:
-    """What is compared by bars: a label, milliseconds, and whose they are."""
+def dots(name: str, rows: Sequence[Row]) -> list[tuple[str, float, str]]:
+    """What is compared by dots on one axis: a label, milliseconds, and whose they are."""
     found: list[tuple[str, float, str]] = []
     if name == "relational-spark":
         found = [(row.subject, row.values["ms / document"], "Spark") for row in rows]
@@ -122,12 +121,12 @@ def drawn(name: str, rows: Sequence[Row]) -> str:
 
     if name == "relational-spark":
         figure = Figure(figsize=(9, 1.9), layout="constrained")
-        _bars(figure.add_subplot(), bars(name, rows), "ms a document")
+        _dots(figure.add_subplot(), dots(name, rows), "ms a document")
     elif name == "relational-levers":
         figure = Figure(figsize=(9, 3.8), layout="constrained")
         left, right = figure.subplots(1, 2)
         _lines(left, lines(name, rows), "documents in a batch", "ms a document")
-        _bars(right, bars(name, rows), "ms a document, batches of 10")
+        _dots(right, dots(name, rows), "ms a document, batches of 10")
     else:
         figure = Figure(figsize=(9, 4.4), layout="constrained")
         across = "subscriptions" if name == "relational" else "KB of a document"
@@ -153,9 +152,9 @@ def _lines(axes: Axes, curves: Lines, across: str, up: str) -> None:
     axes.legend(frameon=False, fontsize=8)
 
 
-def _bars(axes: Axes, values: Iterable[tuple[str, float, str]], across: str) -> None:
+def _dots(axes: Axes, values: Iterable[tuple[str, float, str]], across: str) -> None:
     labels, lengths, kinds = zip(*values, strict=True)
-    axes.barh(range(len(labels)), lengths, color=[COLOURS[kind] for kind in kinds], height=0.7)
+    axes.scatter(lengths, range(len(labels)), color=[COLOURS[kind] for kind in kinds])
     for at, length in enumerate(lengths):
         text = f"{length:,.2f}" if length < 10 else f"{length:,.0f}"
         axes.annotate(text, (length, at), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8)

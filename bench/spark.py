@@ -1,7 +1,9 @@
 """The pipeline on local Spark: as a share of what its cores do without it, and beside what people do today.
 
-Rates are of the same documents in the same run. The share is the pipeline's rate over (cores × one thread of
-the core), from Parquet on disk to the end of the job; matches are handed to Spark, which counts them.
+Every round is a part of one table of documents that nobody has seen, for the pipeline and for the core alone,
+from Parquet on disk to the end of the job; matches are handed to Spark, which counts them. The share is the
+pipeline's rate over (cores × one thread of the core). Java's compiler is busy in the first rounds, so two are
+not counted; everybody is warmed alike.
 """
 
 from __future__ import annotations
@@ -11,136 +13,146 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from bench import wire
-from bench.answers import WrongAnswerError, check
-from bench.foundation import Row
-from bench.measure import processor_seconds, timed
-from bench.workloads import Workload
+from bench.harness.answers import WrongAnswerError, check
+from bench.harness.kept import Kept, Row
+from bench.harness.turns import processor_seconds, scale, timed
+from bench.plan import Plan
+from bench.workloads import WORKLOADS, wire
 from pathcast.index import Index
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 CORES = 2
-DOCUMENTS = 200_000
-SUBSCRIPTIONS = 100_000  # that all documents are matched with
-GROWTH = {10_000: 100_000, SUBSCRIPTIONS: DOCUMENTS, 1_000_000: 100_000}  # subscriptions: documents
+PART = max(200, int(25_000 * scale()))  # documents of a round
+WARM, ROUNDS = 2, 4
+SIZES = (10_000, 100_000, 1_000_000)
 FILES = 16
-ROUNDS = 8  # Java's compiler is busy in the first ones, with a tenth of both cores
 SLICE = 3_000  # documents that the core gets at once, about as many as Spark sends to a worker
-PEERS = {10: (4_000, 20_000), 100: (400, 10_000), 1_000: (40, 2_000)}
-"""Subscriptions: documents for `xpath_boolean`, and for lxml; a job takes seconds, not fractions of one."""
-ALL = 50_000  # documents for Pathcast
+PEERS = {10: (2_000, 4_000), 100: (200, 4_000), 1_000: (20, 1_000)}
+"""Subscriptions: documents of a round for `xpath_boolean`, and for lxml; a job takes seconds."""
 
 
-def pipeline(workload: Workload) -> Iterator[Row]:
+def pipeline(kept: Kept, plan: Plan) -> Iterator[Row]:
     """Documents/s on local[2] as a share of 2 × one thread of the core; what an index costs first."""
+    sizes = [size for size in SIZES if not kept.has(f"{size:,} subscriptions")]
+    if not sizes:
+        return
     with _session() as (spark, folder):
-        frame = _documents(spark, folder, DOCUMENTS)
-        queries = wire.queries(max(GROWTH))
-        for number, some in GROWTH.items():
-            yield _grown(spark, folder, frame, queries[:number], some)
+        frame = _documents(spark, folder, (WARM + ROUNDS) * PART)
+        queries = wire.queries(int(max(sizes) * scale()))
+        for size in sizes:
+            yield _grown(spark, folder, frame, size, queries[: int(size * scale())])
 
 
-def _grown(spark: SparkSession, folder: Path, documents: DataFrame, queries: Sequence[str], some: int) -> Row:
+def _grown(spark: SparkSession, folder: Path, frame: DataFrame, size: int, queries: Sequence[str]) -> Row:
     from pathcast.spark import compile_subscriptions, match
 
-    compiling = time.perf_counter()
-    compiled = compile_subscriptions(_subscriptions(spark, folder, queries), folder / f"index-{len(queries)}")
-    compiling = time.perf_counter() - compiling
-    few = documents.where(f"doc_id < {CORES * FILES}")
-    documents = documents.where(f"doc_id < {some}")
-
-    shipping = time.perf_counter()
-    matches, _ = match(documents, compiled, ship=True)
-    tiny, _ = match(few, compiled)
-    shipping = time.perf_counter() - shipping
-    opening = timed(tiny.count)[0] - timed(tiny.count)[0]
-
+    compiling, compiled = timed(
+        lambda: compile_subscriptions(_subscriptions(spark, folder, queries), folder / f"index-{size}")
+    )
     index = Index.load(str(compiled.path / compiled.manifest.shards[0].index))
-    # All of them: of fewer, answers would be remembered from one round to the next.
-    everything = _in_memory(folder, some)
-    alone = piped = float("inf")  # seconds for a document
-    alone_cpu = piped_cpu = float("inf")
-    count = 0
-    for _ in range(ROUNDS):  # in turn: another's work on this machine disturbs both
-        cpu = time.process_time()
-        seconds, expected = timed(lambda: _match_alone(index, everything))
-        alone = min(alone, seconds / some)
-        alone_cpu = min(alone_cpu, (time.process_time() - cpu) / some)
-        cpu = processor_seconds()
-        seconds, count = timed(matches.count)
-        piped = min(piped, seconds / some)
-        piped_cpu = min(piped_cpu, (processor_seconds() - cpu) / some)
-        _same(f"{len(queries):,} subscriptions", count, expected)
-    by_number = Index()
-    by_number.add_many(list(enumerate(queries)))
-    check(by_number, queries, list(wire.documents(50)), pairs=400)
+    times: dict[str, list[float]] = {"alone": [], "alone cpu": [], "piped": [], "piped cpu": []}
+    total = 0
+    for place in range(WARM + ROUNDS):
+        part = _part(frame, place * PART, PART)
+        matches, _ = match(part, compiled)
+        in_memory = _in_memory(folder, place * PART, PART)
+        tasks: dict[str, Callable[[], int]] = {
+            "piped": matches.count,
+            "alone": partial(_match_alone, index, in_memory),
+        }
+        clocks = {"piped": processor_seconds, "alone": time.process_time}
+        counts: dict[str, int] = {}
+        for turn in reversed(tasks) if place % 2 else tasks:
+            used = clocks[turn]()
+            seconds, counts[turn] = timed(tasks[turn])
+            if place >= WARM:
+                times[turn].append(seconds / PART)
+                times[f"{turn} cpu"].append((clocks[turn]() - used) / PART)
+        _same(f"{len(queries):,} subscriptions", counts["piped"], counts["alone"])
+        total += counts["alone"]
+    by_number = WORKLOADS["wire"].index(queries=queries)
+    check(by_number, queries, list(islice(wire.documents(9), 20)), pairs=400)
     return Row(
-        "spark",
-        f"{len(queries):,} subscriptions",
+        f"{size:,} subscriptions",
         {
-            "documents": some,
-            "matches / document": count / some,
-            "core/s": 1 / alone,
-            "Spark/s": 1 / piped,
-            f"share of {CORES} cores": alone / (CORES * piped),
-            "share of CPU time": alone_cpu / piped_cpu if piped_cpu else float("nan"),
+            "documents": ROUNDS * PART,
+            "matches / document": total / ((WARM + ROUNDS) * PART),
+            "core/s": 1 / min(times["alone"]),
+            "Spark/s": 1 / min(times["piped"]),
+            f"share of {CORES} cores": min(times["alone"]) / (CORES * min(times["piped"])),
+            "share, median": median(times["alone"]) / (CORES * median(times["piped"])),
+            "share of processor time": min(times["alone cpu"]) / (min(times["piped cpu"]) or float("nan")),
             "index MB": compiled.manifest.shards[0].index_bytes / 1e6,
             "compile s": compiling,
-            "ship s": shipping,
-            "open s": max(0.0, opening),
         },
     )
 
 
-def peers(workload: Workload) -> Iterator[Row]:
+def peers(kept: Kept, plan: Plan) -> Iterator[Row]:
     """Documents/s beside what people do today: an xpath_boolean a subscription, and lxml in mapInArrow."""
-    from pyspark.sql import functions as F  # noqa: N812 - its usual name
-
     from pathcast.spark import compile_subscriptions, match
 
+    if all(kept.has(f"{number:,} subscriptions") for number in PEERS):
+        return
     with _session() as (spark, folder):
-        frame = _documents(spark, folder, ALL)
-        queries = wire.queries(max(PEERS))
+        frame = _documents(spark, folder, (1 + ROUNDS) * PART)
         for number, (few, many) in PEERS.items():
-            some = queries[:number]
-            compiled = compile_subscriptions(_subscriptions(spark, folder, some), folder / f"index-{number}")
-            for_sql, for_lxml = (frame.where(f"doc_id < {count}").repartition(CORES) for count in (few, many))
-            tests = F.array(*(F.xpath_boolean("xml", F.lit(query)) for query in some))
-            found = F.sum(F.size(F.filter(tests, lambda matched: matched)))
-            sql = for_sql.select(F.col("xml").cast("string")).select(found)
-            ours = match(frame, compiled)[0]
-            theirs = for_lxml.mapInArrow(_with_lxml(some), "doc_id bigint, subscription_id int")
-            ours.count()  # workers are started and have read the index
-            seconds: dict[str, tuple[float, Any]] = {
-                "xpath_boolean": timed(sql.collect),
-                "lxml": timed(theirs.count),
-                "Pathcast": timed(ours.count),
+            queries = wire.queries(number)
+            compiled = compile_subscriptions(
+                _subscriptions(spark, folder, queries), folder / f"index-{number}"
+            )
+            with_lxml = _with_lxml(queries)
+
+            def ours(part: DataFrame) -> int:
+                return match(part, compiled)[0].count()  # noqa: B023
+
+            jobs: dict[str, tuple[int, Callable[[DataFrame], int]]] = {
+                "xpath_boolean": (few, lambda part: _with_sql(part, queries)),  # noqa: B023
+                "lxml": (
+                    many,
+                    lambda part: part.mapInArrow(with_lxml, "doc_id bigint, subscription_id int").count(),  # noqa: B023
+                ),
+                "Pathcast": (PART, ours),
             }
-            for name, count, documents in (
-                ("xpath_boolean", seconds["xpath_boolean"][1][0][0], few),
-                ("lxml", seconds["lxml"][1], many),
-            ):
-                _same(f"{name}, {number:,}", count, ours.where(f"doc_id < {documents}").count())
-            rates = {
-                "xpath_boolean/s": few / seconds["xpath_boolean"][0],
-                "lxml/s": many / seconds["lxml"][0],
-                "Pathcast/s": ALL / seconds["Pathcast"][0],
-            }
+            rates: dict[str, list[float]] = {name: [] for name in jobs}
+            for place in range(1 + ROUNDS):  # the first warms everybody
+                for name in reversed(jobs) if place % 2 else jobs:
+                    count, job = jobs[name]
+                    part = _part(frame, place * PART, count).repartition(CORES)
+                    seconds, found = timed(lambda: job(part))  # noqa: B023
+                    if place:
+                        rates[name].append(count / seconds)
+                    if name != "Pathcast" and place == 1:
+                        _same(f"{name}, {number:,}", found, ours(_part(frame, place * PART, count)))
+            best = {f"{name}/s": max(found) for name, found in rates.items()}
             yield Row(
-                "spark-peers",
                 f"{number:,} subscriptions",
                 {
-                    **rates,
-                    "× xpath_boolean": rates["Pathcast/s"] / rates["xpath_boolean/s"],
-                    "× lxml": rates["Pathcast/s"] / rates["lxml/s"],
+                    **best,
+                    "× xpath_boolean": best["Pathcast/s"] / best["xpath_boolean/s"],
+                    "× lxml": best["Pathcast/s"] / best["lxml/s"],
                 },
             )
+
+
+def _part(frame: DataFrame, first: int, count: int) -> DataFrame:
+    return frame.where(f"doc_id >= {first} and doc_id < {first + count}")
+
+
+def _with_sql(part: DataFrame, queries: Sequence[str]) -> int:
+    from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+    tests = F.array(*(F.xpath_boolean("xml", F.lit(query)) for query in queries))
+    found = F.sum(F.size(F.filter(tests, lambda matched: matched)))
+    return int(part.select(F.col("xml").cast("string")).select(found).collect()[0][0])
 
 
 def _with_lxml(queries: Sequence[str]) -> Callable[[Iterator[Any]], Iterator[Any]]:
@@ -187,7 +199,7 @@ def _documents(spark: SparkSession, folder: Path, number: int) -> DataFrame:
 
     place = folder / "documents"
     place.mkdir()
-    drawn = wire.documents(number)
+    drawn = islice(wire.documents(1), number)
     schema = pa.schema([("doc_id", pa.int64()), ("xml", pa.binary())])
     writers = [
         pq.ParquetWriter(place / f"{file:02}.parquet", schema, use_dictionary=False) for file in range(FILES)
@@ -213,11 +225,13 @@ def _subscriptions(spark: SparkSession, folder: Path, queries: Sequence[str]) ->
     return spark.read.parquet(str(path))
 
 
-def _in_memory(folder: Path, number: int) -> Any:
-    """The documents of the table as Arrow has them, in one array."""
+def _in_memory(folder: Path, first: int, count: int) -> Any:
+    """A part of the documents of the table as Arrow has them, in one array."""
     import pyarrow.parquet as pq
 
-    table = pq.read_table(folder / "documents", filters=[("doc_id", "<", number)])
+    table = pq.read_table(
+        folder / "documents", filters=[("doc_id", ">=", first), ("doc_id", "<", first + count)]
+    )
     return table.combine_chunks()["xml"].chunk(0)
 
 

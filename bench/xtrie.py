@@ -12,21 +12,24 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import pathcast
-from bench.answers import check
-from bench.foundation import Row
-from bench.measure import best_times, scale, timed
-from bench.workloads import Workload, corpus_schema
+from bench.corpus import corpus_schema
+from bench.harness.answers import check
+from bench.harness.columns import forms
+from bench.harness.kept import Kept, Row
+from bench.harness.turns import in_turns, scale, timed
+from bench.plan import Plan
 from pathcast import _core
 from pathcast.generate import documents, subscriptions
 from pathcast.generate.subscriptions import DistinctError
-from pathcast.index import Index, Matches
+from pathcast.index import Index
 from pathcast.schema import Schema
 
 SECONDS = 0.5  # for one engine at one point
-ROUNDS = 2
+ROUNDS = 3
 BYTES_A_TAG = 42
 
 
@@ -99,7 +102,7 @@ SWEEPS = (
 )
 
 
-def sweeps(_: Workload) -> Iterator[Row]:
+def sweeps(kept: Kept, _: Plan) -> Iterator[Row]:
     """Microseconds a document (figures 11 to 17) and megabytes (figure 18), as one parameter varies."""
     schema = corpus_schema("nitf")
     if schema is None:
@@ -111,22 +114,23 @@ def sweeps(_: Workload) -> Iterator[Row]:
     for sweep in chosen:
         indexes: dict[str, Index] = {}
         for point in sweep.points():
-            if sweep.measure == "memory" and all((point, each) in megabytes for each in sweep.subjects):
-                at = len(drawn.expressions(point))
-                for subject in sweep.subjects:  # the same sets were built for a figure of times
-                    values = megabytes[point, subject]
-                    yield Row("xtrie", sweep.label(at, subject), {**values, "at": float(at)})
+            queries = drawn.expressions(point)
+            at = len(queries) if sweep.parameter == "expressions" else getattr(point, sweep.parameter)
+            if all(kept.has(sweep.label(at, subject)) for subject in sweep.subjects):
                 continue
-            rows = list(enumerate(drawn.expressions(point)))
+            if sweep.measure == "memory" and all((point, each) in megabytes for each in sweep.subjects):
+                for subject in sweep.subjects:  # the same sets were built for a figure of times
+                    yield Row(sweep.label(at, subject), {**megabytes[point, subject], "at": float(at)})
+                continue
             if not indexes or sweep.parameter != "tags":
-                indexes = _built(sweep.subjects, rows)
-            for subject, row in _point(schema, sweep, point, indexes, [xpath for _, xpath in rows]):
-                megabytes.setdefault((point, subject), _without_time(row.values))
-                yield row
+                indexes = _built(sweep.subjects, list(enumerate(queries)))
+            for subject, values in _point(schema, sweep, point, indexes, queries):
+                megabytes.setdefault((point, subject), _without_time(values))
+                yield Row(sweep.label(at, subject), {**values, "at": float(at)})
 
 
 def _without_time(values: Mapping[str, float]) -> dict[str, float]:
-    return {key: value for key, value in values.items() if key in {"at", "MB", "distinct"}}
+    return {key: value for key, value in values.items() if key in {"MB", "distinct"}}
 
 
 def _built(subjects: Sequence[str], rows: Sequence[tuple[int, str]]) -> dict[str, Index]:
@@ -141,19 +145,18 @@ def _built(subjects: Sequence[str], rows: Sequence[tuple[int, str]]) -> dict[str
 
 def _point(
     schema: Schema, sweep: Sweep, point: Point, indexes: Mapping[str, Index], queries: Sequence[str]
-) -> Iterator[tuple[str, Row]]:
+) -> Iterator[tuple[str, dict[str, float]]]:
     size = point.tags * BYTES_A_TAG
-    feed = list(documents(schema, 40, max_levels=20, target_size=size, attributes=0.3, seed=5))
-    _same_answers(indexes, queries, feed[:3])
-    at = len(queries) if sweep.parameter == "expressions" else getattr(point, sweep.parameter)
+    feed = documents(schema, 1 << 40, max_levels=20, target_size=size, attributes=0.3, seed=5)
+    _same_answers(indexes, queries, list(islice(feed, 3)))
     times = _times(indexes, feed) if sweep.measure == "time" else {}
     for subject, index in indexes.items():
         stats = index.stats()
         megabytes = (stats["memory_bytes"] + stats["cache_bytes"] + stats["remembered_bytes"]) / 1e6
-        values = {"at": float(at), "MB": megabytes, "distinct": float(stats["distinct"])}
+        values = {"MB": megabytes, "distinct": float(stats["distinct"])}
         if subject in times:
             values["µs / document"] = times[subject] * 1e6
-        yield subject, Row("xtrie", sweep.label(at, subject), values)
+        yield subject, values
 
 
 class _Drawn:
@@ -225,16 +228,14 @@ def _same_answers(indexes: Mapping[str, Index], queries: Sequence[str], feed: Se
             check(next(iter(same.values())), queries, feed, pairs=400)
 
 
-def _times(indexes: Mapping[str, Index], feed: Sequence[bytes]) -> dict[str, float]:
-    """Seconds a document, the best of rounds taken in turn; slow ones get fewer documents."""
-    shares: dict[str, Sequence[bytes]] = {}
-    for name, index in indexes.items():
-        took = timed(partial(index.match_many, feed[:2]), time.process_time)[0] / 2
-        shares[name] = feed[: max(3, min(len(feed), int(SECONDS / ROUNDS / max(took, 1e-6))))]
-    tasks = {name: partial(_match, index, shares[name]) for name, index in indexes.items()}
-    best = best_times(tasks, ROUNDS, clock=time.process_time)  # others on the machine disturb it less
-    return {name: took / len(shares[name]) for name, took in best.items()}
-
-
-def _match(index: Index, feed: Sequence[bytes]) -> int:
-    return sum(len(result) for result in index.match_many(feed) if isinstance(result, Matches))
+def _times(indexes: Mapping[str, Index], feed: Iterator[bytes]) -> dict[str, float]:
+    """Seconds a document, the best of rounds taken in turn, on documents that no engine has seen."""
+    tasks = {name: forms(index)["match"] for name, index in indexes.items()}
+    slowest = max(
+        timed(partial(task, list(islice(feed, 1))), time.process_time)[0] for task in tasks.values()
+    )
+    size = max(2, min(40, int(SECONDS / ROUNDS / max(slowest, 1e-6))))
+    return {
+        name: times.best
+        for name, times in in_turns(tasks, feed, size=size, rounds=ROUNDS, warm=2 * size).items()
+    }

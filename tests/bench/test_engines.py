@@ -2,66 +2,66 @@
 
 from __future__ import annotations
 
-import math
-from random import Random
+from itertools import islice
+from pathlib import Path
 
 import pytest
 
-pytest.importorskip("pyarrow")
-
 import pathcast
-from bench import engines, workloads
-from bench.workloads import shipped
-from pathcast.schema import Schema
+from bench import engines
+from bench.harness.answers import WrongAnswerError
+from bench.harness.columns import FORMS, NEEDED
+from bench.harness.kept import Kept
+from bench.plan import Plan
+from bench.workloads import WORKLOADS
 
-SCHEMA = Schema.from_text("<!ELEMENT a (b*)> <!ELEMENT b (c?)> <!ELEMENT c EMPTY>")
+WIRE = WORKLOADS["wire"]
 
 
 @pytest.fixture
 def small() -> engines.Set:
-    random = Random(1)
-    documents = [f"<a>{'<b><c/></b>' * random.randint(0, 2)}<b/></a>".encode() for _ in range(20)]
-    return engines.Set("small", documents, ["/a/b", "//c", "/*/b/*", "/a/c", "//b[c]"], SCHEMA)
+    documents = list(islice(WIRE.documents(1), NEEDED + 10))
+    return engines.Set(WIRE, WIRE.queries(40), documents[:-10], documents[-10:], seconds=1)
 
 
-def test_every_engine_has_a_row_and_all_agree(small: engines.Set) -> None:
-    rows = list(engines.side_by_side(small))
-    labels = [row.subject for row in rows]
-    for engine in pathcast.engines():
-        assert any(label in (f"small: {engine}", f"small: {engine} (pruned)") for label in labels), engine
-    assert "small: yfilter (pruned)" in labels
+def test_every_engine_has_a_row_with_every_column(small: engines.Set) -> None:
+    rows = list(engines.side_by_side(small, engines.entries(WIRE)))
+    assert [row.subject for row in rows] == [f"wire 40: {engine}" for engine in pathcast.engines()]
     for row in rows:
-        assert row.values["documents"] == 20
-        assert row.values["× bare reader"] > 0
-        assert row.values["bytes / distinct"] > 0
+        for column in ("first", "unseen", "repeated"):
+            assert all(row.values[f"{column} {form} µs"] > 0 for form in FORMS)
+        assert row.values["unseen tokeniser µs"] > 0
+        assert row.values["distinct"] == 40
     assert len({row.values["matches / document"] for row in rows}) == 1
 
 
 def test_a_wrong_answer_ends_the_run(small: engines.Set, monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = engines._index
+    honest = engines.index_of
 
-    def forgetful(schema: Schema | None, engine: str, pruned: bool) -> pathcast.Index:
-        index = honest(schema, engine, pruned)
+    def forgetful(each: engines.Set, engine: str, pruned: bool) -> pathcast.Index:
+        index = honest(each, engine, pruned)
         if engine == "lazy-dfa":
-            monkeypatch.setattr(index, "add_many", lambda rows: pathcast.Index.add_many(index, rows[:2]))
+            index.remove(min(number for document in small.others for number in index.match(document)))
         return index
 
-    monkeypatch.setattr(engines, "_index", forgetful)
-    with pytest.raises(AssertionError, match="lazy-dfa and auto differ on document"):
-        list(engines.side_by_side(small))
+    monkeypatch.setattr(engines, "index_of", forgetful)
+    wide = engines.Set(WIRE, ["//body.a", "//*"], small.documents, small.others, seconds=1)
+    wanted = [entry for entry in engines.entries(WIRE) if entry[0] in ("auto", "lazy-dfa")]
+    with pytest.raises(WrongAnswerError, match="lazy-dfa and auto differ on document"):
+        list(engines.side_by_side(wide, wanted))
 
 
-def test_an_engine_without_time_is_cut_off_and_said_so(
-    small: engines.Set, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(engines, "SECONDS", 0)
-    row = next(engines.side_by_side(small))
-    assert row.subject == "small: auto, cut after 0 s building"
-    assert math.isnan(row.values["× bare reader"])
+def test_an_engine_that_is_cut_off_says_so(small: engines.Set, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "_worker", lambda out, *_: out.send(("building", {}, [], "")))
+    row = next(engines.side_by_side(small, engines.entries(WIRE)))
+    assert row.note == "cut after 4 s of building"
+    assert not row.values
 
 
-def test_the_sets_without_a_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workloads, "corpus", lambda: None)
-    monkeypatch.setattr(engines, "LARGEST", 10_000)
-    names = [each.name for each in engines.sets(shipped(documents=2, queries=10))]
-    assert names == ["shipped distinct", "wire 10,000 distinct"]
+def test_a_run_goes_on_where_it_was_cut(tmp_path: Path) -> None:
+    plan = Plan(workloads=("wire",), engines=("auto", "yfilter"), sizes=(1_000,), seconds=0.2)
+    kept = Kept.read(tmp_path / "engines.json")
+    first = next(engines.table(kept, plan))
+    kept.keep(first)
+    again = list(engines.table(Kept.read(kept.path), plan))
+    assert [row.subject for row in (first, *again)] == ["wire 1,000: auto", "wire 1,000: yfilter"]

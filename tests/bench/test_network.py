@@ -11,8 +11,8 @@ import pytest
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 from bench import network_report
-from bench.foundation import Row
-from bench.kept import keep
+from bench.harness.kept import Row
+from tests.bench import keep_all
 
 
 @pytest.mark.parametrize("name", network_report.SHOWN)
@@ -20,10 +20,10 @@ def test_what_was_not_measured_is_told_apart_from_nothing(name: str, tmp_path: P
     title, panels = network_report.SHOWN[name]
     columns = [column for _, some, _ in panels for column in some]
     rows = [
-        Row(name, "with <paths>", dict.fromkeys(columns, 12.5)),
-        Row(name, "with documents", {**dict.fromkeys(columns, 0.0), columns[0]: nan}),
+        Row("with <paths>", dict.fromkeys(columns, 12.5)),
+        Row("with documents", {**dict.fromkeys(columns, 0.0), columns[0]: nan}),
     ]
-    keep(rows, "none", tmp_path / f"{name}.json")
+    keep_all(rows, tmp_path / f"{name}.json")
     report = network_report.write_report(tmp_path / f"{name}.json", tmp_path)
     assert report == tmp_path / f"{name}.html"
     text = report.read_text(encoding="utf-8")

@@ -11,9 +11,9 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
 from bench import relational_report
-from bench.foundation import Row
-from bench.kept import keep
+from bench.harness.kept import Row
 from bench.relational import BATCHES, CLUSTERED, NOT_BROADCAST, NUMBERS
+from tests.bench import keep_all
 
 BACKENDS = ("DuckDB", "PostgreSQL", "Spark")
 
@@ -34,26 +34,24 @@ def made_up() -> dict[str, list[Row]]:
         ],
         "relational-spark": [("with broadcasts", {"ms / document": 80.0, "auto ms": 0.1})],
     }
-    return {
-        name: [Row(name, subject, dict(values)) for subject, values in some] for name, some in rows.items()
-    }
+    return {name: [Row(subject, dict(values)) for subject, values in some] for name, some in rows.items()}
 
 
 def test_one_report_has_what_every_experiment_has_kept(tmp_path: Path) -> None:
     rows = made_up()
     assert set(rows) == set(relational_report.SECTIONS)
     for name, some in rows.items():
-        keep(some, "<none>", tmp_path / f"{name}.json")
+        keep_all(some, tmp_path / f"{name}.json")
     path = relational_report.write_report(tmp_path / "relational-levers.json", tmp_path)
     assert path == tmp_path / "relational.html"
     text = path.read_text(encoding="utf-8")
     assert text.count("<svg") == text.count("<table") == len(rows)
-    assert text.count("python 3.") == len(rows)  # each with its own machine
+    assert text.count("python: 3.") == len(rows)  # each with its own machine
     for drawing in text.split("<svg")[1:]:
         ElementTree.fromstring("<svg" + drawing[: drawing.index("</svg>") + 6])
 
 
-def test_curves_and_bars_are_what_was_measured() -> None:
+def test_curves_and_dots_are_what_was_measured() -> None:
     rows = made_up()
     curves = relational_report.lines("relational", rows["relational"])
     assert set(curves) == {"auto"} | {f"{name}{cut}" for name in BACKENDS for cut in ("", ", not cut")}
@@ -63,7 +61,7 @@ def test_curves_and_bars_are_what_was_measured() -> None:
     assert {name: tuple(at for at, _ in points) for name, points in batches.items()} == dict.fromkeys(
         ("auto", *BACKENDS), BATCHES
     )
-    labels = [label for label, *_ in relational_report.bars("relational-levers", rows["relational-levers"])]
+    labels = [label for label, *_ in relational_report.dots("relational-levers", rows["relational-levers"])]
     assert labels == [
         *(f"{name}, {what}" for name in BACKENDS[:2] for what in ("as it is", CLUSTERED)),
         *(f"Spark, {what}" for what in ("as it is", NOT_BROADCAST)),

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from bench.workloads import corpus
+from bench.corpus import corpus
 from pathcast import _core
 from pathcast.errors import AdvertisementError, XPathError
 from pathcast.generate import documents

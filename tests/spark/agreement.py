@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import pathcast
-from bench.workloads import corpus, yfilter_benchmark
+from bench.corpus import corpus, yfilter_queries
 from demo.data import draw_documents, draw_subscriptions
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def draw(place: Path, documents: int, subscriptions: int, seed: int) -> None:
         ids = pa.array([str(path.relative_to(folder)) for path in files], pa.string())
         cells = pa.array([path.read_bytes() for path in files], pa.binary())
         pq.write_table(pa.table({"doc_id": ids, "xml": cells}), place / "documents/corpus.parquet")
-        queries = yfilter_benchmark().queries["153928-d"][: 4 * subscriptions : 4]
+        queries = (yfilter_queries("153928-d") or [])[: 4 * subscriptions : 4]
         more = pa.table({"id": [f"query-{at}" for at in range(len(queries))], "xpath": queries})
         table = pa.concat_tables([table, more.cast(table.schema)])
     good = pc.invert(pc.starts_with(table["id"], "mistake"))

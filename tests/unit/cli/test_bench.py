@@ -12,7 +12,7 @@ from tests.unit.cli.conftest import Run
 
 def test_a_checkout_runs_its_benchmarks(capfd: pytest.CaptureFixture[str], run: Run) -> None:
     assert run("bench", "no-such-experiment").exit_code == 2
-    assert "there is no no-such-experiment" in capfd.readouterr().err
+    assert "there is no experiment no-such-experiment" in capfd.readouterr().err
 
 
 def test_elsewhere_it_says_how_to_get_them(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,1 @@
+"""What every benchmark uses: candidates in turns, three columns, kept figures, checked answers."""
