@@ -5,8 +5,8 @@
 
 use super::{Axis, Branch, Condition, FirstStep, NameTest, NodePattern, NodeTest};
 use crate::names::NameId;
+use crate::values::Comparison;
 use crate::values::{Real, ValueTest};
-use crate::xpath::ast::Comparison;
 
 /// Bytes that are no condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,12 +17,13 @@ mod normalise;
 mod ordered;
 mod print;
 
-pub(crate) use build::{and, exists, not, or, root};
+pub use build::and;
+pub(crate) use build::{exists, not, or, root};
 pub use encode::{
     DecodeError, decode_condition, decode_number, decode_text, encode_condition, encode_number, encode_text,
 };
 pub use filtered::{FilteredPath, FilteredStep, as_filtered, decompose, heap_bytes, is_filter, passes};
-pub use linear::{LinearPath, LinearStep, Tail, Trigger, as_linear, trigger};
+pub use linear::{LinearPath, LinearStep, PathId, Tail, Trigger, as_linear, trigger};
 pub(crate) use normalise::{
     Arguments, Comparand, Place, arguments, attribute_name, comparand, convert, direction, node_test,
 };

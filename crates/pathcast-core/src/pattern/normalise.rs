@@ -4,8 +4,9 @@ use super::build::{and, at_document, attribute, constant, exists, first, is, not
 use super::ordered::ordered_expression;
 use super::{Axis, Condition, FirstStep, NameTest, NodePattern, NodeTest};
 use crate::names::{NameId, Names, NamespaceId};
+use crate::values::Comparison;
 use crate::values::{Real, ValueTest, compare, number};
-use crate::xpath::ast::{self, Comparison, Expr, Function, Path, Step};
+use crate::xpath::ast::{self, Expr, Function, Path, Step};
 use crate::xpath::{XPathError, XPathErrorKind};
 
 /// What the names in an expression mean.

@@ -120,7 +120,7 @@ impl Detected {
             None => {
                 let reason = format!(
                     "encoding \"{}\" is not supported; UTF-8, UTF-16, ISO-8859-1, US-ASCII and windows-1252 are",
-                    super::chars::quoted(declared.name)
+                    crate::chars::quoted(declared.name)
                 );
                 return Err(Fault::encoding(declared.at, reason));
             }
