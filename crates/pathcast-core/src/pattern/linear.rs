@@ -1,8 +1,8 @@
 //! Linear paths: what a linear engine matches natively, and what it can look for on behalf of everything else.
 
 use super::build::{attribute, exists};
+use super::condition::{Axis, Branch, Condition, NameTest, NodePattern, NodeTest};
 use super::encode::{DecodeError, decode_number, encode_number};
-use super::{Axis, Branch, Condition, NameTest, NodePattern, NodeTest};
 use crate::names::NameId;
 
 /// The number of a distinct linear path, given by the index.

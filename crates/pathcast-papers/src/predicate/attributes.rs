@@ -1,8 +1,10 @@
 //! The attributes of the open elements, names and values, one after another.
 
-use super::run::KEPT_BYTES;
 use pathcast_core::names::Resolved;
 use pathcast_core::pattern::{Condition, passes};
+
+/// Bytes that buffers keep from one document to the next.
+pub(super) const KEPT_BYTES: usize = 1 << 20;
 
 /// Attributes of open elements.
 #[derive(Debug, Default)]

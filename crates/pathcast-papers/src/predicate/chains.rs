@@ -3,9 +3,10 @@
 //! Expressions share predicates and nothing else. An expression can become true only when its last predicate became
 //! true with a new element, so each lies in the list of its last predicate.
 
+use super::constraint::PredicateId;
 use super::encode::{Selection, determine};
-use super::index::{PredicateId, PredicateIndex};
-use super::run::{Outcome, Publication};
+use super::index::PredicateIndex;
+use super::publication::{Outcome, Publication};
 use pathcast_core::engine::PathId;
 
 #[derive(Clone, Debug)]

@@ -5,7 +5,8 @@
 //! predicate follows, so `//a/b` and `/x/a/b` share `(d(a, b), =, 1)`.
 
 use super::attributes::Attributes;
-use super::index::{Distance, Predicate, PredicateId, PredicateIndex};
+use super::constraint::{Distance, Predicate, PredicateId};
+use super::index::PredicateIndex;
 use super::places::{Places, bits};
 use super::tags::{TagId, Tags};
 use pathcast_core::engine::PathId;

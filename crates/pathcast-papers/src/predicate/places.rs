@@ -6,7 +6,7 @@
 //! of the chain before by a shift or a mask: one step for each predicate, whatever the document looks like. Below 64
 //! levels the same is done with sorted lists of positions, in time proportional to their lengths.
 
-use super::index::{Distance, Predicate};
+use super::constraint::{Distance, Predicate};
 use super::tags::TagId;
 
 /// Levels that fit into a word.

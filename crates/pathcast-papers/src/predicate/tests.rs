@@ -1,7 +1,7 @@
 //! The paper's examples, the errors in it, and paths too long for a word.
 #![allow(clippy::unwrap_used)]
 
-use super::index::{Distance, Predicate};
+use super::constraint::{Distance, Predicate};
 use super::tags::Tags;
 use super::{Organisation, Predicates, encode};
 use pathcast_core::engine::{AttributeFilters, Engine, Filters, PathId};

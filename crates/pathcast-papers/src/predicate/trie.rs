@@ -14,9 +14,10 @@
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
+use super::constraint::PredicateId;
 use super::encode::{Selection, determine};
-use super::index::{PredicateId, PredicateIndex};
-use super::run::{Outcome, Publication};
+use super::index::PredicateIndex;
+use super::publication::{Known, Outcome, Publication};
 use pathcast_core::engine::PathId;
 use pathcast_core::hashing::spread_pair;
 
@@ -76,13 +77,6 @@ pub(super) struct Trie {
     selections: FxHashMap<NodeId, Vec<Selection>>,
     /// By path: where its selection lies in the list of its node.
     selection_places: FxHashMap<PathId, u32>,
-}
-
-/// Where the chain of a node can end on the path of a leaf.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Known {
-    leaf: u64,
-    ends: u64,
 }
 
 impl Trie {

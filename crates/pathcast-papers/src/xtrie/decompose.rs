@@ -10,8 +10,9 @@
 //! expression of 256 steps would take a place for every pair of its steps.
 
 use super::levels::Gap;
+use super::node::Special;
 use super::pattern::{Label, Mode, PatternNode};
-use super::trie::Special;
+use super::start_test::StartTest;
 use pathcast_core::names::NameId;
 use pathcast_core::pattern::Condition;
 
@@ -35,13 +36,6 @@ pub(super) enum Substring {
     Special(Special),
     /// That of a dummy: nothing.
     Empty,
-}
-
-/// A test on an element so many levels above the last one of the substring.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct StartTest {
-    pub(super) up: u32,
-    pub(super) condition: Condition,
 }
 
 /// One substring of a pattern, as a row of the substring-table will have it.

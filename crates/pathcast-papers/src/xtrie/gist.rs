@@ -7,7 +7,7 @@ use std::hash::{BuildHasher, Hasher};
 
 use rustc_hash::FxBuildHasher;
 
-use super::decompose::StartTest;
+use super::start_test::StartTest;
 use pathcast_core::names::NameId;
 use pathcast_core::pattern::{Condition, NameTest};
 use pathcast_core::values::Comparison;

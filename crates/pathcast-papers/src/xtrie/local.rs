@@ -4,9 +4,8 @@
 //! string-value and the height below are known at the end tag only (the paper looks at text at the start tag, where it
 //! is not there yet), so a test that looks at them is decided there and what follows from it is propagated then.
 
-use super::decompose::StartTest;
-use super::open::{Element, Value};
-use pathcast_core::names::{NameId, Resolved};
+use super::open::{Element, Ending, Value};
+use pathcast_core::names::Resolved;
 use pathcast_core::pattern::{Axis, Condition, NameTest, NodeTest};
 use pathcast_core::values::{ValueTest, compare};
 
@@ -54,21 +53,6 @@ pub(super) fn on_value(condition: &Condition) -> bool {
     }
 }
 
-/// Attributes without which the last element of a substring fails its tests: a bit for each name, some share one.
-pub(super) fn needs(tests: &[StartTest]) -> u32 {
-    let need = |test: &StartTest| match test.condition {
-        Condition::Attribute(NameTest::Name(name), _) if test.up == 0 => bit(name),
-        _ => 0,
-    };
-    tests.iter().fold(0, |all, test| all | need(test))
-}
-
-/// The bit of an attribute's name.
-#[inline]
-pub(super) fn bit(name: NameId) -> u32 {
-    1 << (name.0 % 32)
-}
-
 /// "Some element so many levels below" is a matter of height.
 pub(super) fn height(condition: &Condition) -> Option<u32> {
     match condition {
@@ -81,13 +65,6 @@ pub(super) fn height(condition: &Condition) -> Option<u32> {
         }
         _ => None,
     }
-}
-
-/// The element's string-value and the levels below it, at its end tag.
-#[derive(Clone, Copy)]
-pub(super) struct Ending<'a> {
-    pub(super) value: Value<'a>,
-    pub(super) height: u32,
 }
 
 /// Whether an element passes; without an ending only what is known at the start tag is asked.

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::gist::{Gist, hash_of};
-use super::local::bit;
+use super::start_test::bit;
 use pathcast_core::names::{NameId, Resolved};
 use pathcast_core::values::compare;
 use pathcast_core::values::number::from_xpath_number;
@@ -132,6 +132,13 @@ impl<'a> Element<'a> {
     }
 }
 
+/// The element's string-value and the levels below it, at its end tag.
+#[derive(Clone, Copy)]
+pub(super) struct Ending<'a> {
+    pub(super) value: Value<'a>,
+    pub(super) height: u32,
+}
+
 impl Open {
     /// Opens the document node alone.
     pub(super) fn begin(&mut self) {
@@ -248,9 +255,9 @@ impl Open {
     }
 
     /// The string-value so far of the innermost element, and the levels below it.
-    pub(super) fn ending(&self) -> Option<super::local::Ending<'_>> {
+    pub(super) fn ending(&self) -> Option<Ending<'_>> {
         let level = self.level();
-        self.frames.last().map(|frame| super::local::Ending {
+        self.frames.last().map(|frame| Ending {
             value: Value::new(self.text.get(frame.text..).unwrap_or(""), &frame.number),
             height: frame.deepest - level,
         })

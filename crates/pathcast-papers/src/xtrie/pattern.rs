@@ -11,8 +11,8 @@
 
 use super::levels::Gap;
 use super::local::{When, height, on_value, reads_value, when};
+use super::node::Special;
 use super::order::{Chain, order_chain};
-use super::trie::Special;
 use pathcast_core::names::NameId;
 use pathcast_core::pattern::{Axis, Branch, Condition, LinearPath, NameTest, NodePattern, NodeTest, Tail};
 

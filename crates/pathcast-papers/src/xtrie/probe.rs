@@ -11,14 +11,14 @@
 
 use std::cell::Cell;
 
-use super::decompose::StartTest;
 use super::levels::Levels;
 use super::lineage::{Lineage, Other, Target, Tested};
 use super::local::{accepts, passes};
+use super::node::NONE;
 use super::open::Value;
 use super::run::Run;
-use super::table::NONE;
-use super::{Variant, XTrie};
+use super::shared::{Variant, XTrie};
+use super::start_test::StartTest;
 use pathcast_core::engine::PathId;
 
 impl XTrie {

@@ -11,8 +11,8 @@
 
 use hashbrown::HashTable;
 
+use super::node::{NodeId, ROOT, hash};
 use super::numbered;
-use super::trie::{NodeId, hash};
 use pathcast_core::names::NameId;
 
 const NONE: u32 = u32::MAX;
@@ -49,7 +49,7 @@ impl Default for Reversed {
         let top = Place {
             parent: NONE,
             name: NameId::OTHER,
-            node: super::trie::ROOT,
+            node: ROOT,
             first_child: NONE,
             next: NONE,
             previous: NONE,
@@ -110,7 +110,7 @@ impl Reversed {
             }
             at = parent;
         }
-        super::trie::ROOT
+        ROOT
     }
 
     /// The nodes whose longest proper suffix this place is.

@@ -4,12 +4,12 @@
 //! noted there. So a document that touches little costs little, however large the table is.
 
 use super::levels::LevelSets;
-use super::lineage::{Kind, Link, Target};
+use super::lineage::Target;
+use super::link::{Kind, Link};
+use super::node::{NONE, NodeId, ROOT, Special};
 use super::open::Open;
+use super::shared::{Variant, XTrie};
 use super::state::States;
-use super::table::NONE;
-use super::trie::{NodeId, ROOT, Special};
-use super::{Variant, XTrie};
 use pathcast_core::engine::{Found, PathId};
 use pathcast_core::names::{NameId, Resolved};
 

@@ -8,11 +8,11 @@
 //!
 //! **Cost.** One bit and one number for each subtree and open element below which it is complete.
 
-use super::XTrie;
-use super::lineage::Link;
+use super::link::Link;
 use super::local::passes;
+use super::node::NONE;
 use super::run::Run;
-use super::table::NONE;
+use super::shared::XTrie;
 use pathcast_core::engine::PathId;
 
 impl XTrie {

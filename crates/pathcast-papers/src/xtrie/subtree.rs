@@ -17,8 +17,8 @@ use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 
 use super::lineage::{Lineages, Target, Tested};
+use super::node::NONE;
 use super::numbered;
-use super::table::NONE;
 use super::trie::Trie;
 
 /// One subtree.

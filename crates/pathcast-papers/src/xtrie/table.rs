@@ -7,19 +7,18 @@
 
 use rustc_hash::FxHashMap;
 
-use super::decompose::{Piece, StartTest, Substring, is_shared};
+use super::decompose::{Piece, Substring, is_shared};
 use super::gist::{Gist, Gists};
 use super::interned::Interned;
 use super::lineage::{Lineages, List, Other, Target, Tested, Way};
-use super::local::{needs, reads_value};
+use super::local::reads_value;
+use super::node::NONE;
 use super::pattern::Mode;
+use super::start_test::{StartTest, needs};
 use super::subtree::{Parts, Subtrees};
 use super::trie::Trie;
 use pathcast_core::engine::PathId;
 use pathcast_core::pattern::Condition;
-
-/// No row, no node, no lineage, no tests.
-pub(super) const NONE: u32 = u32::MAX;
 
 /// A row of a tree pattern.
 #[derive(Clone, Debug)]

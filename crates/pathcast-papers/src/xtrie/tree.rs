@@ -16,12 +16,13 @@ use std::cell::Cell;
 
 use super::levels::Levels;
 use super::local::{accepts, passes};
+use super::node::NONE;
 use super::open::Value;
 use super::pattern::Mode;
 use super::run::Run;
+use super::shared::{Variant, XTrie};
 use super::state::Branches;
-use super::table::{NONE, Row};
-use super::{Variant, XTrie};
+use super::table::Row;
 
 impl Row {
     fn branches(&self) -> Branches {

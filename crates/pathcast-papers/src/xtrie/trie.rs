@@ -17,29 +17,10 @@ use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
 use super::chain::{Chains, Hook};
+use super::node::{NodeId, ROOT, Special, hash};
 use super::numbered;
 use super::reversed::Reversed;
-use pathcast_core::hashing::spread_pair;
 use pathcast_core::names::NameId;
-
-/// The number of a node.
-pub(super) type NodeId = u32;
-
-/// The root; as a max-suffix pointer: no suffix.
-pub(super) const ROOT: NodeId = 0;
-
-/// A substring that is no sequence of names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Special {
-    /// Any element.
-    Any,
-    /// Any element of a namespace.
-    Namespace(NameId),
-    /// Any element that has an attribute of this name.
-    Attribute(NameId),
-    /// A text node.
-    Text,
-}
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Node {
@@ -256,8 +237,4 @@ impl Trie {
             + self.free.capacity() * size_of::<NodeId>()
             + self.reversed.memory_bytes()
     }
-}
-
-pub(super) fn hash(from: u32, name: NameId) -> u64 {
-    spread_pair(from, name.0)
 }

@@ -1,10 +1,9 @@
 //! The trie and the substring-table as they are, to be looked at and compared.
 
-use super::XTrie;
 use super::levels::Gap;
+use super::node::{NONE, NodeId, ROOT, Special};
 use super::pattern::Mode;
-use super::table::NONE;
-use super::trie::{NodeId, ROOT, Special};
+use super::shared::{Variant, XTrie};
 use pathcast_core::engine::PathId;
 use pathcast_core::names::NameId;
 
@@ -106,7 +105,7 @@ impl XTrie {
             }
         }
         let mut first = vec![0; order.len() + 1];
-        let leaves_only = self.options.variant == super::Variant::Lazy;
+        let leaves_only = self.options.variant == Variant::Lazy;
         for at in (0..rows.len()).rev() {
             if rows[at].node > 0 && (!leaves_only || rows[at].children == 0 || rows[at].mode == Mode::Not) {
                 rows[at].next = std::mem::replace(&mut first[rows[at].node], at + 1);
