@@ -49,7 +49,7 @@ tour: setup ## Show the command line on the example documents, step by step
 test: test-rust test-python ## Pass every test
 
 test-rust: setup ## Pass the tests of the Rust core
-	@cargo test --quiet --locked --package pathcast-core
+	@cargo test --quiet --locked --package pathcast-core --package pathcast-papers
 
 test-python: java setup jars ## Pass the tests of the Python package and of the documentation
 	@$(bin)/python -m pytest --quiet -n $(JOBS)

@@ -14,12 +14,12 @@ __all__ = [
     "Matches",
     "__version__",
     "bare_elements",
-    "canonical",
     "compile",
     "encode_ids",
     "engines",
     "explain",
     "leaf_paths",
+    "needs_schema",
     "shred",
     "strict_elements",
     "xtrie_index",
@@ -29,7 +29,7 @@ __all__ = [
 __version__: str
 
 def engines(variants: bool = False) -> list[str]: ...
-def canonical(xpath: str) -> str: ...
+def needs_schema(engine: str) -> bool: ...
 def bare_elements(documents: list[bytes]) -> int: ...
 def strict_elements(documents: list[bytes]) -> int: ...
 def xtrie_index(*, lazy: bool, maximal: bool, single_paths: bool) -> Index: ...

@@ -247,7 +247,7 @@ def needs_schema(engine: str) -> bool:
     >>> needs_schema("pma"), needs_schema("yfilter")
     (True, False)
     """
-    return engine in ("pma", "pma-updating")
+    return _core.needs_schema(engine)
 
 
 def matches(

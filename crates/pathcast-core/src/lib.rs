@@ -8,10 +8,11 @@
 //! of brokers.
 #![forbid(unsafe_code)]
 
+mod chars;
 pub mod cover;
 pub mod engine;
 pub mod explain;
-mod hashing;
+pub mod hashing;
 pub mod index;
 pub mod limits;
 pub mod names;

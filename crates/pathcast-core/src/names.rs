@@ -8,6 +8,9 @@ use hashbrown::HashTable;
 
 use crate::hashing::hash;
 
+/// Prefixes to namespace URIs.
+pub type Namespaces = Vec<(Box<str>, Box<str>)>;
+
 /// The number of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NameId(pub u32);

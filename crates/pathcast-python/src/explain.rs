@@ -2,7 +2,6 @@
 
 use pathcast_core::explain::{Explanation, explain as explain_core};
 use pathcast_core::index::Settings;
-use pathcast_core::limits::Limits;
 use pyo3::prelude::*;
 
 use crate::documents::Source;
@@ -52,12 +51,4 @@ fn to_python(explanation: Explanation) -> (bool, Vec<Part>) {
         .into_iter()
         .map(|part| (part.text, part.matched, part.steps.into_iter().map(step).collect()));
     (explanation.matched, parts.collect())
-}
-
-/// An expression in the canonical spelling.
-#[pyfunction]
-pub(crate) fn canonical(py: Python<'_>, xpath: &str) -> PyResult<String> {
-    pathcast_core::xpath::parse(xpath, &Limits::default())
-        .map(|expression| expression.to_string())
-        .map_err(|error| raise(xpath_exception(py, &error, xpath)))
 }

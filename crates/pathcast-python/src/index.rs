@@ -6,10 +6,11 @@
 use std::path::PathBuf;
 use std::sync::RwLock;
 
-use pathcast_core::engine::{AttributeFilters, EngineName};
-use pathcast_core::index::{Document, Index as Core, SchemaOptions, Settings};
+use pathcast_core::engine::AttributeFilters;
+use pathcast_core::index::{EngineKind, Index as Core, SchemaOptions, Settings};
 use pathcast_core::limits::Limits;
-use pathcast_core::reader::{DocumentError, DocumentErrorKind};
+use pathcast_core::reader::{Document, DocumentError, DocumentErrorKind};
+use pathcast_papers::ENGINES;
 use pyo3::exceptions::{PyException, PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -71,8 +72,8 @@ impl Index {
         validate: bool,
         refuse_impossible: bool,
     ) -> PyResult<Self> {
-        let Some(engine) = EngineName::from_name(engine) else {
-            let all: Vec<_> = EngineName::ALL.iter().map(|name| name.as_str()).collect();
+        let Some(engine) = EngineKind::find(engine, ENGINES) else {
+            let all: Vec<_> = ENGINES.iter().map(|kind| kind.name).collect();
             let message = format!("there is no engine '{engine}'; there are {}", all.join(", "));
             return Err(PyValueError::new_err(message));
         };
@@ -249,7 +250,7 @@ impl Index {
         dict.set_item("subscriptions", stats.subscriptions)?;
         dict.set_item("distinct", stats.distinct)?;
         dict.set_item("engine", stats.engine)?;
-        dict.set_item("requested_engine", requested.as_str())?;
+        dict.set_item("requested_engine", requested.name)?;
         dict.set_item("memory_bytes", stats.memory_bytes)?;
         dict.set_item("linear", stats.linear)?;
         dict.set_item("twigs", stats.twigs)?;
@@ -283,7 +284,8 @@ impl Index {
 
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let core = py.detach(|| Core::load(&path)).map_err(|error| format_exception(py, error, &path))?;
+        let core =
+            py.detach(|| Core::load(&path, ENGINES)).map_err(|error| format_exception(py, error, &path))?;
         Ok(Self { core: RwLock::new(core) })
     }
 }

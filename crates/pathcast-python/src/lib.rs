@@ -1,6 +1,7 @@
 //! The Python binding: one file a class, Arrow in and out, errors mapped, no algorithms.
 
-use pathcast_core::engine::EngineName;
+use pathcast_core::index::EngineKind;
+use pathcast_papers::ENGINES;
 use pyo3::prelude::*;
 
 mod cover;
@@ -19,7 +20,13 @@ mod yardstick;
 #[pyfunction]
 #[pyo3(signature = (variants=false))]
 fn engines(variants: bool) -> Vec<&'static str> {
-    EngineName::ALL.iter().filter(|name| variants || !name.is_variant()).map(|name| name.as_str()).collect()
+    ENGINES.iter().filter(|kind| variants || !kind.is_variant).map(|kind| kind.name).collect()
+}
+
+/// Whether an engine is meant for subscriptions that a schema has pruned.
+#[pyfunction]
+fn needs_schema(engine: &str) -> bool {
+    EngineKind::find(engine, ENGINES).is_some_and(|kind| kind.needs_schema)
 }
 
 /// The compiled core of Pathcast.
@@ -27,8 +34,8 @@ fn engines(variants: bool) -> Vec<&'static str> {
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(engines, module)?)?;
+    module.add_function(wrap_pyfunction!(needs_schema, module)?)?;
     module.add_function(wrap_pyfunction!(explain::explain, module)?)?;
-    module.add_function(wrap_pyfunction!(explain::canonical, module)?)?;
     module.add_function(wrap_pyfunction!(cover::leaf_paths, module)?)?;
     module.add_function(wrap_pyfunction!(yardstick::bare_elements, module)?)?;
     module.add_function(wrap_pyfunction!(yardstick::strict_elements, module)?)?;

@@ -3,7 +3,8 @@
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch};
 use arrow_schema::DataType;
-use pathcast_core::index::{Id, Namespaces, Subscription};
+use pathcast_core::index::{Id, Subscription};
+use pathcast_core::names::Namespaces;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyString};

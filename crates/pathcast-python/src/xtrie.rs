@@ -1,9 +1,11 @@
 //! XTrie built otherwise than its names say, and what it looks like inside: for drawings and comparisons.
 
-use pathcast_core::engine::AnyEngine;
-use pathcast_core::engine::xtrie::{Decomposition, Gap, Mode, Options, Special, Variant, View, XTrie};
+use std::any::Any;
+
 use pathcast_core::index::{Index as Core, Settings};
 use pathcast_core::names::{NameId, Names};
+use pathcast_papers::xtrie::{Decomposition, Gap, Mode, Options, Special, Variant, View, XTrie};
+use pathcast_papers::{XTRIE, XTRIE_LAZY};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -23,17 +25,16 @@ pub(crate) fn xtrie_index(lazy: bool, maximal: bool, single_paths: bool) -> Inde
         decomposition: if maximal { Decomposition::Maximal } else { Decomposition::Simple },
         single_paths,
     };
-    let engine = XTrie::new(options);
-    let engine = if lazy { AnyEngine::XTrieLazy(engine) } else { AnyEngine::XTrie(engine) };
-    Index::around(Core::with_engine(Settings { engine: engine.name(), ..Settings::default() }, engine))
+    let settings = Settings { engine: if lazy { XTRIE_LAZY } else { XTRIE }, ..Settings::default() };
+    Index::around(Core::with_engine(settings, None, Box::new(XTrie::new(options))))
 }
 
 /// The trie and the substring-table of an index that has them.
 #[pyfunction]
 pub(crate) fn xtrie_view(py: Python<'_>, index: &Bound<'_, Index>) -> PyResult<(Vec<Node>, Vec<Row>)> {
-    let seen = index.get().read(py, |core| match core.engine() {
-        AnyEngine::XTrie(xtrie) | AnyEngine::XTrieLazy(xtrie) => Some(shown(&xtrie.view(), core.names())),
-        _ => None,
+    let seen = index.get().read(py, |core| {
+        let engine: &dyn Any = core.engine();
+        engine.downcast_ref::<XTrie>().map(|xtrie| shown(&xtrie.view(), core.names()))
     })?;
     seen.ok_or_else(|| PyValueError::new_err("only xtrie and xtrie-lazy have a trie to be looked at"))
 }

@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 
 use super::Handle;
 use super::trie::bit;
+use crate::hashing::spread;
 use crate::pattern::{LinearPath, LinearStep, NameTest};
 
 /// General paths under one chain.
@@ -239,8 +240,7 @@ fn keys(path: &LinearPath) -> impl Iterator<Item = Chain> {
 /// number.
 fn link(number: u64, name: NameTest) -> Option<u64> {
     let NameTest::Name(id) = name else { return None };
-    let mixed = (number ^ u64::from(id.0)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    Some(mixed ^ mixed >> 29)
+    Some(spread(number ^ u64::from(id.0)))
 }
 
 /// Where a chain may begin: the name, or the document node, and the steps after it.

@@ -9,8 +9,8 @@ use crate::pattern::{
     Axis, Branch, Condition, LinearPath, LinearStep, NameTest, NodePattern, NodeTest, Tail, Trigger,
     as_linear, trigger,
 };
+use crate::values::Comparison;
 use crate::values::{Real, ValueTest, number};
-use crate::xpath::ast::Comparison;
 
 /// Paths that are kept of one expression; with more, some coverings are not found.
 const PATHS: usize = 16;

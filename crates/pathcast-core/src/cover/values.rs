@@ -2,8 +2,8 @@
 //!
 //! Sound and not complete: "no" may be said of a test that does follow, "yes" never of one that does not.
 
+use crate::values::Comparison;
 use crate::values::ValueTest;
-use crate::xpath::ast::Comparison;
 
 /// Whether every value that passes all the known tests passes the goal.
 pub(super) fn follows(known: &[&ValueTest], goal: &ValueTest) -> bool {

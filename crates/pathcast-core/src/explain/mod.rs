@@ -7,10 +7,10 @@ mod follow;
 mod picture;
 mod reading;
 
-use crate::index::{Document, Settings};
+use crate::index::Settings;
 use crate::names::Names;
 use crate::pattern::{Scope, normalise};
-use crate::reader::DocumentError;
+use crate::reader::{Document, DocumentError};
 use crate::twig::{Arena, Memory};
 use crate::xpath::{self, XPathError};
 use picture::Picture;

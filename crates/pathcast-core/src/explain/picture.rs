@@ -1,8 +1,8 @@
 //! The document as a tree whose nodes can be named to a person.
 
-use crate::index::{Document, Settings};
+use crate::index::Settings;
 use crate::names::{Names, NamespaceId};
-use crate::reader::{DocumentError, Reader, Sink, StartTag, UriId};
+use crate::reader::{Document, DocumentError, Reader, Sink, StartTag, UriId};
 use crate::twig::{Kind, NodeId, Tree};
 
 /// A tree and the names of its nodes.

@@ -10,10 +10,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::expression::Expression;
+use super::kind::EngineKind;
+use super::normal_form::NormalForm;
 use super::paths::filtered_condition;
-use super::{Expression, Id, Index, NormalForm, SchemaOptions, Settings};
-use crate::engine::{AttributeFilters, EngineName};
+use super::roster::Id;
+use super::schema::SchemaOptions;
+use super::set::Index;
+use super::settings::Settings;
+use crate::engine::AttributeFilters;
 use crate::limits::Limits;
+use crate::names::NameId;
 use crate::pattern::{
     Condition, DecodeError, LinearPath, decode_condition, decode_number, decode_text, encode_condition,
     encode_number, encode_text,
@@ -85,18 +92,18 @@ impl Index {
         })
     }
 
-    /// Reads an index from a file.
+    /// Reads an index from a file; its engine must be one of these.
     ///
     /// # Errors
     /// The file cannot be read, or is no index of this version.
-    pub fn load(path: &Path) -> Result<Self, IndexFormatError> {
-        Self::from_bytes(&std::fs::read(path).map_err(IndexFormatError::Io)?)
+    pub fn load(path: &Path, engines: &[EngineKind]) -> Result<Self, IndexFormatError> {
+        Self::from_bytes(&std::fs::read(path).map_err(IndexFormatError::Io)?, engines)
     }
 
     /// The index as the bytes of a file.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut payload = Vec::new();
-        encode_settings(&self.settings, &mut payload);
+        encode_settings(self.settings(), &mut payload);
         encode_schema(self.schema(), &mut payload);
         self.encode_names(&mut payload);
         self.encode_expressions(&mut payload);
@@ -109,14 +116,14 @@ impl Index {
         bytes
     }
 
-    /// The index in the bytes of a file.
+    /// The index in the bytes of a file; its engine must be one of these.
     ///
     /// # Errors
     /// They are no index of this version.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, IndexFormatError> {
+    pub fn from_bytes(bytes: &[u8], engines: &[EngineKind]) -> Result<Self, IndexFormatError> {
         let mut payload = open(bytes)?;
         let bytes = &mut payload;
-        let settings = decode_settings(bytes)?;
+        let settings = decode_settings(bytes, engines)?;
         let mut index = match decode_schema(bytes)? {
             Some(schema) => Self::with_schema(settings, schema),
             None => Self::new(settings),
@@ -127,9 +134,9 @@ impl Index {
     }
 
     fn encode_names(&self, out: &mut Vec<u8>) {
-        encode_number(self.names.len() as u64 - 1, out);
-        for id in 1..self.names.len() as u32 {
-            let (uri, local) = self.names.parts(crate::names::NameId(id));
+        encode_number(self.reading.names.len() as u64 - 1, out);
+        for id in 1..self.reading.names.len() as u32 {
+            let (uri, local) = self.reading.names.parts(NameId(id));
             encode_text(uri, out);
             encode_text(local, out);
         }
@@ -138,8 +145,8 @@ impl Index {
     fn decode_names(&mut self, bytes: &mut &[u8]) -> Result<(), IndexFormatError> {
         for expected in 1..=decode_number(bytes)? {
             let uri = decode_text(bytes)?;
-            let namespace = self.names.intern_namespace(uri);
-            if u64::from(self.names.intern(namespace, decode_text(bytes)?).0) != expected {
+            let namespace = self.reading.names.intern_namespace(uri);
+            if u64::from(self.reading.names.intern(namespace, decode_text(bytes)?).0) != expected {
                 return Err(IndexFormatError::Damaged("a name twice"));
             }
         }
@@ -147,16 +154,16 @@ impl Index {
     }
 
     fn encode_expressions(&self, out: &mut Vec<u8>) {
-        let mut numbers = vec![0_u64; self.expressions.len()];
-        encode_number(self.distinct() as u64, out);
+        let mut numbers = vec![0_u64; self.expressions.iter().count()];
+        encode_number(self.expressions.len() as u64, out);
         let live = self.expressions.iter().enumerate().filter(|(_, each)| !matches!(each, Expression::Free));
         for (number, (at, expression)) in live.enumerate() {
             numbers[at] = number as u64;
             match expression {
-                Expression::Linear(path) => match filtered_condition(self.paths.key(*path)) {
+                Expression::Linear(path) => match filtered_condition(self.expressions.paths.key(*path)) {
                     None => {
                         out.push(0);
-                        out.extend(self.paths.key(*path));
+                        out.extend(self.expressions.paths.key(*path));
                     }
                     Some(condition) => {
                         out.push(1);
@@ -165,23 +172,23 @@ impl Index {
                 },
                 Expression::Taken { condition, .. } => {
                     out.push(1);
-                    encode_condition(&self.arena.expand(*condition), out);
+                    encode_condition(&self.expressions.twigs.arena.expand(*condition), out);
                 }
                 Expression::Twig(twig) => {
                     out.push(1);
-                    encode_condition(&self.arena.expand(twig.condition), out);
+                    encode_condition(&self.expressions.twigs.arena.expand(twig.condition), out);
                 }
                 Expression::AnyOf(paths) => {
                     out.push(4);
                     encode_number(paths.len() as u64, out);
-                    paths.iter().for_each(|&path| out.extend(self.paths.key(path)));
+                    paths.iter().for_each(|&path| out.extend(self.expressions.paths.key(path)));
                 }
                 Expression::Constant(value) => out.push(2 + u8::from(*value)),
                 Expression::Free => {}
             }
         }
         encode_number(self.len() as u64, out);
-        for (_, seat) in self.roster.seats() {
+        for (_, seat) in self.subscribers.roster().seats() {
             match &seat.id {
                 Id::Number(number) => {
                     out.push(0);
@@ -197,7 +204,7 @@ impl Index {
     }
 
     fn decode_expressions(&mut self, bytes: &mut &[u8]) -> Result<(), IndexFormatError> {
-        let names = self.names.len();
+        let names = self.reading.names.len();
         let count = decode_number(bytes)?;
         let mut forms = Vec::new();
         for _ in 0..count {
@@ -265,7 +272,7 @@ fn encode_settings(settings: &Settings, out: &mut Vec<u8>) {
         encode_number(size as u64, out);
     }
     encode_number(document_bytes, out);
-    encode_text(settings.engine.as_str(), out);
+    encode_text(settings.engine.name, out);
     encode_number(settings.cache_bytes.map_or(u64::MAX, |bytes| bytes as u64), out);
     let postponed = settings.attribute_filters == AttributeFilters::Postponed;
     out.push(u8::from(settings.ordered) | u8::from(postponed) << 1);
@@ -277,7 +284,7 @@ fn encode_settings(settings: &Settings, out: &mut Vec<u8>) {
     }
 }
 
-fn decode_settings(bytes: &mut &[u8]) -> Result<Settings, IndexFormatError> {
+fn decode_settings(bytes: &mut &[u8], engines: &[EngineKind]) -> Result<Settings, IndexFormatError> {
     let mut size = || decode_number(bytes).map(|size| size as usize);
     let limits = Limits {
         depth: size()?,
@@ -289,7 +296,7 @@ fn decode_settings(bytes: &mut &[u8]) -> Result<Settings, IndexFormatError> {
         expansion: size()?,
         document_bytes: decode_number(bytes)?,
     };
-    let engine = EngineName::from_name(decode_text(bytes)?)
+    let engine = EngineKind::find(decode_text(bytes)?, engines)
         .ok_or(IndexFormatError::Damaged("an engine that this Pathcast does not have"))?;
     let cache_bytes =
         Some(decode_number(bytes)?).filter(|&bytes| bytes < u64::MAX).map(|bytes| bytes as usize);

@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHasher};
 
-use super::roster::ExpressionId;
-use crate::engine::PathId;
+use super::expression::ExpressionId;
+use crate::pattern::PathId;
 
 /// What follows from the paths of a document.
 #[derive(Clone, Debug)]

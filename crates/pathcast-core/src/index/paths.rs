@@ -3,14 +3,12 @@
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
-use super::roster::ExpressionId;
-use crate::engine::{AnyEngine, PathId};
+use super::expression::{ExpressionId, VACANT};
+use crate::engine::{AnyEngine, Takes, Trees};
 use crate::hashing::hash;
 use crate::pattern::{
-    Condition, FilteredPath, LinearPath, as_filtered, as_linear, decode_condition, encode_condition,
+    Condition, FilteredPath, LinearPath, PathId, as_filtered, as_linear, decode_condition, encode_condition,
 };
-
-const NONE: ExpressionId = ExpressionId::MAX;
 
 /// Starts the key of a path with filters; the key of no linear path starts like this.
 const FILTERED: [u8; 2] = [0x80, 0];
@@ -70,7 +68,7 @@ impl Paths {
     #[inline]
     pub(super) fn expression(&self, path: PathId) -> Option<ExpressionId> {
         let expression = self.entries[path.0 as usize].expression;
-        (expression != NONE).then_some(expression)
+        (expression != VACANT).then_some(expression)
     }
 
     pub(super) fn set_expression(&mut self, path: PathId, expression: ExpressionId) {
@@ -100,7 +98,7 @@ impl Paths {
         *self.guards.entry(path).or_default() += 1;
     }
 
-    pub(super) fn release_guard(&mut self, path: PathId, engine: &mut AnyEngine) {
+    pub(super) fn release_guard(&mut self, path: PathId, engine: &mut dyn AnyEngine) {
         if let Some(count) = self.guards.get_mut(&path) {
             *count -= 1;
             if *count == 0 {
@@ -111,14 +109,14 @@ impl Paths {
     }
 
     /// The number of a path given as bytes, with one more user; a new one goes to the engine.
-    pub(super) fn intern(&mut self, key: &[u8], engine: &mut AnyEngine) -> PathId {
+    pub(super) fn intern(&mut self, key: &[u8], engine: &mut dyn AnyEngine) -> PathId {
         let place = hash(key);
         let entries = &mut self.entries;
         if let Some(&id) = self.index.find(place, |&id| *entries[id as usize].key == *key) {
             entries[id as usize].users += 1;
             return PathId(id);
         }
-        let entry = Entry { key: key.into(), expression: NONE, users: 1 };
+        let entry = Entry { key: key.into(), expression: VACANT, users: 1 };
         let id = match self.free.pop() {
             Some(id) => {
                 entries[id as usize] = entry;
@@ -131,7 +129,9 @@ impl Paths {
         };
         self.index.insert_unique(place, id, |&id| hash(&*entries[id as usize].key));
         if let Some(path) = filtered_path(key) {
-            engine.insert_filtered(&path, PathId(id));
+            if let Takes::Filters(filters) = engine.takes() {
+                filters.insert_filtered(&path, PathId(id));
+            }
         } else if let Ok(path) = LinearPath::decode(&mut &*key, usize::MAX) {
             engine.insert(&path, PathId(id));
         }
@@ -143,10 +143,10 @@ impl Paths {
         &mut self,
         condition: &Condition,
         expression: ExpressionId,
-        engine: &mut AnyEngine,
+        trees: &mut dyn Trees,
     ) -> Option<PathId> {
         let id = self.free.last().copied().unwrap_or(self.entries.len() as u32);
-        if !engine.insert_tree(condition, PathId(id)) {
+        if !trees.insert_tree(condition, PathId(id)) {
             return None;
         }
         let entry = Entry { key: Box::default(), expression, users: 1 };
@@ -159,10 +159,12 @@ impl Paths {
     }
 
     /// The expression that the engine took as a whole is gone.
-    pub(super) fn release_taken(&mut self, path: PathId, engine: &mut AnyEngine) {
-        self.entries[path.0 as usize].expression = NONE;
+    pub(super) fn release_taken(&mut self, path: PathId, engine: &mut dyn AnyEngine) {
+        self.entries[path.0 as usize].expression = VACANT;
         self.free.push(path.0);
-        engine.remove_tree(path);
+        if let Takes::Trees(trees) = engine.takes() {
+            trees.remove_tree(path);
+        }
     }
 
     /// One user less of a path that has others.
@@ -171,13 +173,18 @@ impl Paths {
     }
 
     /// The expression that was just this path is gone.
-    pub(super) fn release_expression(&mut self, path: PathId, engine: &mut AnyEngine) {
-        self.entries[path.0 as usize].expression = NONE;
+    pub(super) fn release_expression(&mut self, path: PathId, engine: &mut dyn AnyEngine) {
+        self.entries[path.0 as usize].expression = VACANT;
         self.release(path, engine);
     }
 
     /// An expression no longer waits for the path.
-    pub(super) fn release_waiting(&mut self, path: PathId, expression: ExpressionId, engine: &mut AnyEngine) {
+    pub(super) fn release_waiting(
+        &mut self,
+        path: PathId,
+        expression: ExpressionId,
+        engine: &mut dyn AnyEngine,
+    ) {
         if let Some(waiting) = self.waiting.get_mut(&path) {
             if let Some(at) = waiting.iter().position(|&each| each == expression) {
                 waiting.swap_remove(at);
@@ -190,7 +197,7 @@ impl Paths {
     }
 
     /// One user less; the last takes the path out.
-    pub(super) fn release(&mut self, path: PathId, engine: &mut AnyEngine) {
+    pub(super) fn release(&mut self, path: PathId, engine: &mut dyn AnyEngine) {
         let entry = &mut self.entries[path.0 as usize];
         entry.users -= 1;
         if entry.users > 0 {
@@ -202,7 +209,9 @@ impl Paths {
         }
         self.free.push(path.0);
         if let Some(filtered) = filtered_path(&key) {
-            engine.remove_filtered(&filtered, path);
+            if let Takes::Filters(filters) = engine.takes() {
+                filters.remove_filtered(&filtered, path);
+            }
         } else if let Ok(linear) = LinearPath::decode(&mut &*key, usize::MAX) {
             engine.remove(&linear, path);
         }

@@ -4,7 +4,9 @@
 //! asks and later changes do not show. Sharing is by chunks: a change copies the chunk it touches, not the roster.
 
 use std::fmt;
-use std::sync::Arc;
+
+use super::chunks::Chunks;
+use super::expression::{ExpressionId, VACANT};
 
 /// A subscription's id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -30,14 +32,8 @@ impl fmt::Display for Id {
     }
 }
 
-/// The number of a distinct expression.
-pub(super) type ExpressionId = u32;
-
 /// The place of a subscription in the order of registration.
 pub(super) type Slot = u32;
-
-/// No expression: the place is empty.
-pub(super) const VACANT: ExpressionId = ExpressionId::MAX;
 
 /// Subscriptions by place, and their places by expression.
 #[derive(Clone, Debug, Default)]
@@ -220,53 +216,6 @@ impl Roster {
             + self.subscribers.iter().map(list).sum::<usize>()
             + self.seats.memory_bytes()
             + self.subscribers.memory_bytes()
-    }
-}
-
-const CHUNK: usize = 256;
-
-/// A vector in chunks that are shared until they change.
-#[derive(Clone, Debug)]
-pub(super) struct Chunks<T> {
-    chunks: Vec<Arc<Vec<T>>>,
-    len: usize,
-}
-
-impl<T> Default for Chunks<T> {
-    fn default() -> Self {
-        Self { chunks: Vec::new(), len: 0 }
-    }
-}
-
-impl<T: Clone> Chunks<T> {
-    pub(super) fn len(&self) -> usize {
-        self.len
-    }
-
-    pub(super) fn get(&self, at: u32) -> &T {
-        &self.chunks[at as usize / CHUNK][at as usize % CHUNK]
-    }
-
-    pub(super) fn get_mut(&mut self, at: u32) -> &mut T {
-        &mut Arc::make_mut(&mut self.chunks[at as usize / CHUNK])[at as usize % CHUNK]
-    }
-
-    pub(super) fn push(&mut self, item: T) {
-        if self.len.is_multiple_of(CHUNK) {
-            self.chunks.push(Arc::new(Vec::with_capacity(CHUNK)));
-        }
-        if let Some(chunk) = self.chunks.last_mut() {
-            Arc::make_mut(chunk).push(item);
-        }
-        self.len += 1;
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.chunks.iter().flat_map(|chunk| chunk.iter())
-    }
-
-    fn memory_bytes(&self) -> usize {
-        self.chunks.len() * (CHUNK * size_of::<T>() + size_of::<Vec<T>>() + 3 * size_of::<usize>())
     }
 }
 

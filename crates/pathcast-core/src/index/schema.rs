@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Index, Namespaces, Settings};
-use crate::pattern::{Condition, Printer, as_linear, or};
-use crate::reader::{DocumentError, DocumentErrorKind};
+use crate::names::Names;
+use crate::pattern::{Condition, as_linear, or};
 use crate::schema::{Graph, PruneLimits, Pruner, Verdict, check};
 use crate::xpath::{XPathError, XPathErrorKind};
 
@@ -28,79 +27,36 @@ pub(super) struct SchemaUse {
 }
 
 impl SchemaUse {
-    fn new(mut options: SchemaOptions, ignore_namespaces: bool) -> Self {
+    pub(super) fn new(mut options: SchemaOptions, ignore_namespaces: bool) -> Self {
         if ignore_namespaces {
             options.graph = Arc::new(options.graph.ignoring_namespaces());
         }
         let pruner = options.prune.clone().map(|limits| Pruner::new(options.graph.clone(), limits));
         Self { options, pruner }
     }
-}
-
-impl Index {
-    /// An empty set whose documents follow a schema.
-    pub fn with_schema(settings: Settings, options: SchemaOptions) -> Self {
-        let schema = SchemaUse::new(options, settings.ignore_namespaces);
-        Self { schema: Some(schema), ..Self::new(settings) }
-    }
-
-    /// The schema, if there is one.
-    pub fn schema(&self) -> Option<&SchemaOptions> {
-        self.schema.as_ref().map(|schema| &schema.options)
-    }
 
     /// Holds a condition against the schema: what is left of it, and why it can never hold if that is so.
     ///
     /// # Errors
     /// It can never hold, and such conditions are refused.
-    pub(super) fn under_schema(
+    pub(super) fn apply(
         &mut self,
         condition: Condition,
+        names: &mut Names,
     ) -> Result<(Condition, Option<String>), XPathError> {
-        let Some(schema) = &mut self.schema else { return Ok((condition, None)) };
-        if let Verdict::Impossible { reason } = check(&schema.options.graph, &self.names, &condition) {
+        if let Verdict::Impossible { reason } = check(&self.options.graph, names, &condition) {
             let message = format!("can never match under this DTD: {reason}");
-            if schema.options.refuse_impossible {
+            if self.options.refuse_impossible {
                 return Err(XPathError { kind: XPathErrorKind::Impossible, message, column: 1 });
             }
             // It stays as it is, for documents that break the schema.
             return Ok((condition, Some(message)));
         }
-        let Some(pruner) = &mut schema.pruner else { return Ok((condition, None)) };
+        let Some(pruner) = &mut self.pruner else { return Ok((condition, None)) };
         let pruned = match as_linear(&condition) {
-            Some(path) => or(pruner.prune(&path, &mut self.names).iter().map(|path| path.to_condition())),
-            None => pruner.prune_condition(&condition, &mut self.names),
+            Some(path) => or(pruner.prune(&path, names).iter().map(|path| path.to_condition())),
+            None => pruner.prune_condition(&condition, names),
         };
         Ok((pruned, None))
     }
-}
-
-impl Index {
-    /// What an expression is under the schema, as expressions of which a valid document satisfies one exactly when it
-    /// satisfies the original; none when it can never match.
-    ///
-    /// # Errors
-    /// The expression is refused.
-    pub fn pruned(
-        &mut self,
-        xpath: &str,
-        ordered: bool,
-        namespaces: &Namespaces,
-    ) -> Result<Vec<String>, XPathError> {
-        let names = self.names.len();
-        let pruned = self.condition(xpath, ordered, namespaces).map(|(condition, impossible)| {
-            let printer = Printer {
-                names: &self.names,
-                namespaces: if namespaces.is_empty() { &self.settings.namespaces } else { namespaces },
-            };
-            if impossible.is_some() { Vec::new() } else { printer.alternatives(&condition) }
-        });
-        self.forget_names(names);
-        pruned
-    }
-}
-
-/// The answer for a document that breaks the schema somewhere after its last start tag.
-pub(super) fn invalid(reason: String) -> DocumentError {
-    DocumentError { kind: DocumentErrorKind::Invalid, reason, line: 0, column: 0 }
 }

@@ -1,6 +1,6 @@
 //! Constructors that keep conditions in normal form.
 
-use super::{Axis, Branch, Condition, NameTest, NodePattern, NodeTest};
+use super::condition::{Axis, Branch, Condition, FirstStep, NameTest, NodePattern, NodeTest};
 
 /// All of them.
 pub fn and(conditions: impl IntoIterator<Item = Condition>) -> Condition {
@@ -185,12 +185,12 @@ fn canonical_branch(branch: Branch) -> Branch {
 }
 
 /// The first node of a path passes a test; the path's existence is said as well, because engines can look for it.
-pub fn first(path: Vec<super::FirstStep>, test: crate::values::ValueTest) -> Condition {
+pub fn first(path: Vec<FirstStep>, test: crate::values::ValueTest) -> Condition {
     let found = path.iter().rev().fold(Condition::True, |condition, step| match step {
-        super::FirstStep::Node(axis, pattern) => {
+        FirstStep::Node(axis, pattern) => {
             exists(*axis, pattern.test.clone(), and([pattern.condition.clone(), condition]))
         }
-        super::FirstStep::Attribute(name, inner) => attribute(*name, inner.clone()),
+        FirstStep::Attribute(name, inner) => attribute(*name, inner.clone()),
     });
     and([found, Condition::First(path, test)])
 }

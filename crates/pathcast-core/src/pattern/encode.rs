@@ -3,10 +3,10 @@
 //! One tag byte a variant, numbers as LEB128, lists and strings with their length in front. Decoding trusts nothing:
 //! it ends in an error on any byte it does not expect, and bounds nesting.
 
-use super::{Axis, Branch, Condition, FirstStep, NameTest, NodePattern, NodeTest};
+use super::condition::{Axis, Branch, Condition, FirstStep, NameTest, NodePattern, NodeTest};
 use crate::names::NameId;
+use crate::values::Comparison;
 use crate::values::{Real, ValueTest};
-use crate::xpath::ast::Comparison;
 
 /// Bytes that are no condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

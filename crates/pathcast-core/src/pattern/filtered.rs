@@ -6,7 +6,8 @@
 //! path.
 
 use super::build::{and, exists};
-use super::{Axis, Branch, Condition, LinearPath, NameTest, NodePattern, NodeTest, Tail};
+use super::condition::{Axis, Branch, Condition, NameTest, NodePattern, NodeTest};
+use super::linear::{LinearPath, LinearStep, Tail};
 use crate::names::Resolved;
 
 /// A path whose steps may ask for attributes.
@@ -114,7 +115,7 @@ impl FilteredPath {
 
     /// A path as one with filters; `None` for an attribute of the document node, which is never found.
     pub fn from_linear(path: &LinearPath) -> Option<Self> {
-        let plain = |step: &super::LinearStep| FilteredStep {
+        let plain = |step: &LinearStep| FilteredStep {
             min: step.min,
             exact: step.exact,
             name: step.name,

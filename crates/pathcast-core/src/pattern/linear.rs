@@ -1,9 +1,13 @@
 //! Linear paths: what a linear engine matches natively, and what it can look for on behalf of everything else.
 
 use super::build::{attribute, exists};
+use super::condition::{Axis, Branch, Condition, NameTest, NodePattern, NodeTest};
 use super::encode::{DecodeError, decode_number, encode_number};
-use super::{Axis, Branch, Condition, NameTest, NodePattern, NodeTest};
 use crate::names::NameId;
+
+/// The number of a distinct linear path, given by the index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PathId(pub u32);
 
 /// A path from the document node by named elements and the gaps between them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]

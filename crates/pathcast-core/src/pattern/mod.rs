@@ -10,176 +10,26 @@
 //! repetition, constants are folded, gaps are merged. Equal conditions are equal values.
 
 mod build;
+mod condition;
 mod encode;
 mod filtered;
 mod linear;
+mod mode;
 mod normalise;
 mod ordered;
 mod print;
 
-pub(crate) use build::{and, exists, not, or, root};
+pub use build::and;
+pub(crate) use build::{exists, not, or, root};
+pub use condition::{Axis, Branch, Condition, FirstStep, NameTest, NodePattern, NodeTest};
 pub use encode::{
     DecodeError, decode_condition, decode_number, decode_text, encode_condition, encode_number, encode_text,
 };
 pub use filtered::{FilteredPath, FilteredStep, as_filtered, decompose, heap_bytes, is_filter, passes};
-pub use linear::{LinearPath, LinearStep, Tail, Trigger, as_linear, trigger};
+pub use linear::{LinearPath, LinearStep, PathId, Tail, Trigger, as_linear, trigger};
+pub use mode::normalise;
+pub use normalise::Scope;
 pub(crate) use normalise::{
     Arguments, Comparand, Place, arguments, attribute_name, comparand, convert, direction, node_test,
 };
-pub use normalise::{Scope, normalise};
 pub use print::Printer;
-
-use crate::names::NameId;
-use crate::values::ValueTest;
-
-/// A question about one node.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Condition {
-    /// Always so.
-    True,
-    /// Never so.
-    False,
-    /// All of two or more.
-    And(Vec<Condition>),
-    /// Any of two or more.
-    Or(Vec<Condition>),
-    /// Not so.
-    Not(Box<Condition>),
-    /// Some node along an axis fits the pattern.
-    Exists(Axis, Box<NodePattern>),
-    /// The node itself passes a test.
-    Is(NodeTest),
-    /// The node has an attribute so named whose value satisfies a condition.
-    Attribute(NameTest, Box<Condition>),
-    /// The node's string-value passes a test.
-    Value(ValueTest),
-    /// The first node that a path selects, in document order, passes a test.
-    First(Vec<FirstStep>, ValueTest),
-    /// The document node satisfies a condition.
-    Root(Box<Condition>),
-    /// Two or more branches lie under different children of the node, in this order.
-    Ordered(Vec<Branch>),
-}
-
-impl Condition {
-    /// Whether text, comments or instructions decide it, and not elements and attributes alone.
-    pub fn looks_at_text(&self) -> bool {
-        self.looks(true)
-    }
-
-    /// `value` says whether the node's own value is text: that of an attribute is none.
-    fn looks(&self, value: bool) -> bool {
-        match self {
-            Self::True | Self::False => false,
-            Self::And(parts) | Self::Or(parts) => parts.iter().any(|part| part.looks(value)),
-            Self::Not(inner) => inner.looks(value),
-            Self::Root(inner) => inner.looks(true),
-            Self::Exists(_, pattern) => pattern.looks_at_text(),
-            Self::Is(test) => !matches!(test, NodeTest::Element(_)),
-            Self::Attribute(_, inner) => inner.looks(false),
-            Self::Value(_) => value,
-            Self::First(..) => true,
-            Self::Ordered(branches) => branches.iter().any(|branch| match branch {
-                Branch::Exists { pattern, .. } => pattern.looks_at_text(),
-                Branch::First(..) => true,
-            }),
-        }
-    }
-}
-
-impl NodePattern {
-    fn looks_at_text(&self) -> bool {
-        !matches!(self.test, NodeTest::Element(_)) || self.condition.looks_at_text()
-    }
-}
-
-/// A node to look for.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct NodePattern {
-    /// What kind of node.
-    pub test: NodeTest,
-    /// What else holds for it.
-    pub condition: Condition,
-}
-
-/// Where to look for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Axis {
-    /// `min` levels down, or `min` and more when not `exact`; at least 0 is descendant-or-self.
-    Down {
-        /// Levels.
-        min: u32,
-        /// Whether more levels do not count.
-        exact: bool,
-    },
-    /// After the node's end in document order.
-    Following,
-    /// A later child of the same parent.
-    FollowingSibling,
-    /// Before the node's start in document order, ancestors left out.
-    Preceding,
-    /// An earlier child of the same parent.
-    PrecedingSibling,
-}
-
-impl Axis {
-    /// The children.
-    pub const CHILD: Self = Self::Down { min: 1, exact: true };
-    /// The descendants.
-    pub const DESCENDANT: Self = Self::Down { min: 1, exact: false };
-    /// The node and its descendants.
-    pub const DESCENDANT_OR_SELF: Self = Self::Down { min: 0, exact: false };
-    /// The node.
-    pub const SELF: Self = Self::Down { min: 0, exact: true };
-}
-
-/// What kind of node.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum NodeTest {
-    /// An element.
-    Element(NameTest),
-    /// Any node.
-    Node,
-    /// A text node.
-    Text,
-    /// A comment.
-    Comment,
-    /// A processing instruction, perhaps with a target.
-    Instruction(Option<Box<str>>),
-}
-
-/// Which names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum NameTest {
-    /// All.
-    Any,
-    /// One.
-    Name(NameId),
-    /// All of a namespace, by the number of its `n:*`.
-    Namespace(NameId),
-}
-
-/// One step of the path that [`Condition::First`] follows.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FirstStep {
-    /// To a node.
-    Node(Axis, NodePattern),
-    /// To an attribute; always the last step.
-    Attribute(NameTest, Condition),
-}
-
-/// One branch of [`Condition::Ordered`].
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Branch {
-    /// Some node that fits, this many levels down.
-    Exists {
-        /// Levels; at least 1.
-        min: u32,
-        /// Whether more levels do not count.
-        exact: bool,
-        /// What to look for.
-        pattern: NodePattern,
-    },
-    /// The first node that a downward path selects, with its test.
-    First(Vec<FirstStep>, ValueTest),
-}

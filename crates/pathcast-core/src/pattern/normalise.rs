@@ -1,11 +1,10 @@
 //! From the expression as written to its normal form.
 
 use super::build::{and, at_document, attribute, constant, exists, first, is, not, or};
-use super::ordered::ordered_expression;
-use super::{Axis, Condition, FirstStep, NameTest, NodePattern, NodeTest};
+use super::condition::{Axis, Condition, FirstStep, NameTest, NodePattern, NodeTest};
 use crate::names::{NameId, Names, NamespaceId};
-use crate::values::{Real, ValueTest, compare, number};
-use crate::xpath::ast::{self, Comparison, Expr, Function, Path, Step};
+use crate::values::{Comparison, Real, ValueTest, compare, number};
+use crate::xpath::ast::{self, Expr, Function, Path, Step};
 use crate::xpath::{XPathError, XPathErrorKind};
 
 /// What the names in an expression mean.
@@ -17,23 +16,6 @@ pub struct Scope<'a> {
     pub namespaces: &'a [&'a [(Box<str>, Box<str>)]],
     /// Whether only local names count.
     pub ignore_namespaces: bool,
-}
-
-/// The condition on the document node that an expression is.
-///
-/// # Errors
-/// A prefix without a namespace, or a construct that the ordered mode excludes.
-pub fn normalise(
-    expression: &Expr<'_>,
-    ordered: bool,
-    scope: &mut Scope<'_>,
-) -> Result<Condition, XPathError> {
-    if ordered { ordered_expression(expression, scope) } else { Ok(at_document(top(expression, scope)?)) }
-}
-
-/// At the top a relative path may start anywhere in the document.
-fn top(expression: &Expr<'_>, scope: &mut Scope<'_>) -> Result<Condition, XPathError> {
-    convert(expression, Place::Top, scope)
 }
 
 /// Where an expression stands, which decides where its paths start.

@@ -7,11 +7,11 @@
 //! normal form.
 
 use super::build::{and, at_document, attribute, constant, exists, first, is, ordered, root};
+use super::condition::{Axis, Branch, Condition, FirstStep, NodePattern, NodeTest};
 use super::normalise::{
     Arguments, Comparand, Place, Scope, arguments, attribute_name, comparand, convert, direction,
     first_steps, node_test, predicates, steps, unsupported,
 };
-use super::{Axis, Branch, Condition, NodePattern, NodeTest};
 use crate::values::ValueTest;
 use crate::xpath::XPathError;
 use crate::xpath::ast::{self, Expr, Path, Step};
@@ -202,7 +202,7 @@ impl Node {
         let mut chain = first_steps(&path.steps, scope)?;
         if !path.absolute {
             let anywhere = NodePattern { test: NodeTest::Node, condition: Condition::True };
-            chain.insert(0, super::FirstStep::Node(Axis::DESCENDANT_OR_SELF, anywhere));
+            chain.insert(0, FirstStep::Node(Axis::DESCENDANT_OR_SELF, anywhere));
         }
         let condition = first(chain, test);
         self.conditions.push(if place == Place::Top { condition } else { root(at_document(condition)) });

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Axis, Branch, Condition, FirstStep, NameTest, NodePattern, NodeTest};
+use super::condition::{Axis, Branch, Condition, FirstStep, NameTest, NodePattern, NodeTest};
 use crate::names::Names;
 use crate::values::ValueTest;
 use crate::xpath::ast::Expr;

@@ -5,11 +5,11 @@
 //!
 //! Cost: linear in the tag.
 
-use super::chars::{QName, is_space, qname, quoted, skip_space};
 use super::duplicates::{Duplicates, fingerprint};
 use super::error::Fault;
 use super::references;
 use super::sink::UriId;
+use crate::chars::{QName, is_space, qname, quoted, skip_space};
 use crate::limits::Limits;
 
 /// Where one attribute is. Offsets are into the tag or into the scratch string.

@@ -1,7 +1,7 @@
 //! The XML declaration: `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>`, exactly in this order.
 
-use super::chars::skip_space;
 use super::error::Fault;
+use crate::chars::skip_space;
 
 /// What a declaration says.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +57,7 @@ fn check_version(version: &str, at: usize) -> Result<(), Fault> {
     match version.strip_prefix("1.") {
         Some(minor) if !minor.is_empty() && minor.bytes().all(|byte| byte.is_ascii_digit()) => Ok(()),
         _ => {
-            Err(Fault::malformed(at, format!("\"{}\" is not an XML version", super::chars::quoted(version))))
+            Err(Fault::malformed(at, format!("\"{}\" is not an XML version", crate::chars::quoted(version))))
         }
     }
 }
@@ -67,7 +67,7 @@ fn check_encoding_name(name: &str, at: usize) -> Result<(), Fault> {
     match name.as_bytes() {
         [first, rest @ ..] if first.is_ascii_alphabetic() && rest.iter().all(|&byte| follows(byte)) => Ok(()),
         _ => {
-            let reason = format!("\"{}\" cannot be the name of an encoding", super::chars::quoted(name));
+            let reason = format!("\"{}\" cannot be the name of an encoding", crate::chars::quoted(name));
             Err(Fault::malformed(at, reason))
         }
     }

@@ -9,9 +9,9 @@ use std::hash::{BuildHasher, Hash};
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::attributes::Slot;
-use super::chars::quoted;
 use super::error::Fault;
 use super::sink::UriId;
+use crate::chars::quoted;
 
 /// Up to this many names, comparing all pairs is faster than hashing.
 const FEW: usize = 8;

@@ -153,7 +153,7 @@ impl Detected {
             None => {
                 let reason = format!(
                     "encoding \"{}\" is not supported; UTF-8, UTF-16, UTF-32 and the encodings of the WHATWG list are",
-                    super::chars::quoted(declared.name)
+                    crate::chars::quoted(declared.name)
                 );
                 return Err(Fault::encoding(declared.at, reason));
             }

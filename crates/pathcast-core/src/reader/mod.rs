@@ -5,7 +5,7 @@
 //! 1. bytes to clean text (`encoding`, `decode`, `clean`, `source`): the encoding is found, characters are
 //!    checked, line ends normalised. Clean UTF-8 in memory is not copied.
 //! 2. clean text to tokens: quick-xml, which finds where a token ends and that end tags match, and is lax otherwise.
-//! 3. tokens to events (`document`, `attributes`, `namespaces`, `references`, `declaration`): everything XML
+//! 3. tokens to events (`markup`, `attributes`, `namespaces`, `references`, `declaration`): everything XML
 //!    1.0 and Namespaces 1.0 demand of names, attributes, references, comments and of the order of things.
 //! 4. the DOCTYPE (`doctype`): checked, not fetched, entity declarations refused, attribute defaults applied.
 //!
@@ -16,15 +16,15 @@
 //! URIs; never the document.
 
 mod attributes;
-mod chars;
 mod clean;
 mod declaration;
 mod decode;
 mod doctype;
-mod document;
 mod duplicates;
 mod encoding;
 mod error;
+mod input;
+mod markup;
 mod namespaces;
 mod position;
 mod references;
@@ -40,19 +40,21 @@ use std::io::Read;
 use quick_xml::events::Event;
 
 use crate::limits::Limits;
-use document::{Document, KEPT_BYTES};
+
 use encoding::{Detected, Encoding};
 use error::Fault;
+use markup::{KEPT_BYTES, Markup};
 use position::Position;
 use source::{Buffers, Sizes, Source};
 
 pub use error::{DocumentError, DocumentErrorKind};
+pub use input::Document;
 pub use sink::{Attribute, Sink, StartTag, UriId};
 pub use yardstick::{bare_elements, strict_elements};
 
 /// Reads documents one after another; buffers are kept in between.
 pub struct Reader {
-    document: Document,
+    document: Markup,
     buffers: Buffers,
     /// The token of a stream that is being read.
     token: Vec<u8>,
@@ -63,7 +65,7 @@ impl Reader {
     /// A reader that refuses what is beyond the limits.
     pub fn new(limits: Limits) -> Self {
         Self {
-            document: Document::new(limits),
+            document: Markup::new(limits),
             buffers: Buffers::default(),
             token: Vec::new(),
             sizes: Sizes::default(),

@@ -9,9 +9,9 @@
 
 use hashbrown::HashMap;
 
-use super::chars::quoted;
 use super::error::Fault;
 use super::sink::{Sink, UriId};
+use crate::chars::quoted;
 
 const XML_URI: &str = "http://www.w3.org/XML/1998/namespace";
 const XMLNS_URI: &str = "http://www.w3.org/2000/xmlns/";

@@ -1,7 +1,7 @@
 //! Character references and the five predefined entities; every other entity is refused by name.
 
-use super::chars::{is_name, is_xml_char, quoted};
 use super::error::Fault;
+use crate::chars::{is_name, is_xml_char, quoted};
 
 /// The character that `&name;` stands for; `at` is where the `&` is.
 pub(super) fn resolve(name: &str, at: usize) -> Result<char, Fault> {

@@ -6,13 +6,13 @@
 use quick_xml::Error;
 use quick_xml::errors::IllFormedError;
 
-use super::chars::quoted;
-use super::document::{Document, double_hyphen};
 use super::error::Fault;
+use super::markup::{Markup, double_hyphen};
+use crate::chars::quoted;
 
 /// Explains an error. `raw` is the text from the start of the token as far as it was read; `ended` says that the
 /// document ends there.
-pub(super) fn explain(error: &Error, raw: &str, ended: bool, document: &mut Document) -> Fault {
+pub(super) fn explain(error: &Error, raw: &str, ended: bool, document: &mut Markup) -> Fault {
     match error {
         Error::IllFormed(IllFormedError::MismatchedEndTag { expected, found }) => {
             let reason = format!("the end tag </{}> does not close <{}>", quoted(found), quoted(expected));
@@ -33,7 +33,7 @@ pub(super) fn explain(error: &Error, raw: &str, ended: bool, document: &mut Docu
 }
 
 /// A token without an end, or one that starts like none.
-fn unfinished(raw: &str, ended: bool, document: &mut Document) -> Fault {
+fn unfinished(raw: &str, ended: bool, document: &mut Markup) -> Fault {
     let end = raw.len();
     let cut = |what: &str| Fault::malformed(end, format!("the document ends inside {what}"));
     let earlier = |result: Result<(), Fault>| result.err().filter(|fault| fault.at() < end);

@@ -13,11 +13,10 @@
 use super::numbers::{Key, Met, Numbers};
 use super::parts::{Branch, Operation, Parts, Subject, Weakener};
 use super::{ANY, DOCUMENT, STRING_VALUE, TEXT, UNBOUNDED, spell};
-use crate::index::Namespaces;
 use crate::limits::Limits;
-use crate::names::Names;
+use crate::names::{Names, Namespaces};
 use crate::pattern::{NameTest, Scope, normalise};
-use crate::xpath::ast::Comparison;
+use crate::values::Comparison;
 use crate::xpath::{self, XPathError, XPathErrorKind};
 
 /// How much of an expression tables take; what is beyond is left to whoever decides the candidates.

@@ -9,8 +9,8 @@
 
 use crate::names::Names;
 use crate::pattern::{Axis, Branch as Ordered, Condition, NameTest, NodePattern, NodeTest};
+use crate::values::Comparison;
 use crate::values::{Real, ValueTest};
-use crate::xpath::ast::Comparison;
 
 /// What a node must have.
 #[derive(Clone, Debug)]

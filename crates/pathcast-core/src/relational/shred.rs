@@ -11,9 +11,8 @@
 //! Nothing of a document is handed over before its end: a bad document leaves no rows.
 
 use super::{DOCUMENT, STRING_VALUE, TEXT, spell};
-use crate::index::Document;
 use crate::limits::Limits;
-use crate::reader::{DocumentError, DocumentErrorKind, Reader, Sink, StartTag, UriId};
+use crate::reader::{Document, DocumentError, DocumentErrorKind, Reader, Sink, StartTag, UriId};
 use crate::values::number::from_xpath_number;
 
 /// Receives the rows of one document after the other.

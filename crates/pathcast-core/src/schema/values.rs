@@ -4,8 +4,8 @@
 
 use super::graph::Values;
 use crate::pattern::Condition;
+use crate::values::Comparison;
 use crate::values::ValueTest;
-use crate::xpath::ast::Comparison;
 
 /// Whether some string of nothing but white space passes: what element content has between its elements.
 pub(super) fn blank_passes(test: &ValueTest) -> bool {

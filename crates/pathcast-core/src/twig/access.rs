@@ -1,8 +1,9 @@
 //! The one value test by which a twig is looked up: among those it cannot do without, the one that passes least.
 
 use super::tree::{Kind, Tree};
+use super::values::{Holder, Passing, Selectivity, Subject, ValueIndex};
 use crate::pattern::{Branch, Condition, NameTest, NodePattern, NodeTest};
-use crate::values::{Holder, Passing, Selectivity, Subject, ValueIndex, ValueTest};
+use crate::values::ValueTest;
 
 /// The test, and what must pass it somewhere in every document that satisfies the condition.
 pub fn access(condition: &Condition) -> Option<(Subject, &ValueTest)> {

@@ -12,10 +12,13 @@ mod arena;
 mod evaluate;
 mod first;
 mod necessary;
+mod thresholds;
 mod tree;
+mod values;
 
 pub use access::{access, look_up};
 pub use arena::{Arena, ConditionId};
 pub use evaluate::{Evaluator, Memory};
 pub use necessary::Necessary;
 pub use tree::{Kind, NodeId, Tree};
+pub use values::{Holder, Passing, Selectivity, Subject, Ticket, ValueIndex};

@@ -1,12 +1,11 @@
-//! Value tests: what XPath 1.0 makes of the text of a document, and an index over many of them.
+//! Value tests: what XPath 1.0 makes of the text of a document.
 //!
 //! The judge of every comparison is libxml2, so text becomes a number here exactly as it does there, bit for
 //! bit.
 
-mod index;
+mod comparison;
 pub mod number;
 mod test;
-mod thresholds;
 
-pub use index::{Holder, Passing, Selectivity, Subject, Ticket, ValueIndex};
-pub use test::{Real, ValueTest, compare};
+pub use comparison::{Comparison, compare};
+pub use test::{Real, ValueTest};

@@ -5,8 +5,8 @@ use std::hash::{Hash, Hasher};
 
 use memchr::memmem;
 
+use super::comparison::{Comparison, compare};
 use super::number::from_xpath_number;
-use crate::xpath::ast::Comparison;
 
 /// A number that can be a key: never NaN, and zero has one sign.
 #[derive(Clone, Copy, Debug)]
@@ -94,18 +94,5 @@ impl ValueTest {
             | Self::ContainedIn(text)
             | Self::PrefixOf(text) => text.len(),
         }
-    }
-}
-
-/// Compares two numbers; with NaN only `!=` holds.
-#[allow(clippy::float_cmp, reason = "XPath compares doubles exactly")]
-pub fn compare(comparison: Comparison, left: f64, right: f64) -> bool {
-    match comparison {
-        Comparison::Equal => left == right,
-        Comparison::NotEqual => left != right,
-        Comparison::Less => left < right,
-        Comparison::LessEqual => left <= right,
-        Comparison::Greater => left > right,
-        Comparison::GreaterEqual => left >= right,
     }
 }

@@ -3,6 +3,8 @@
 //! Abbreviations are spelled out (`//` is a `descendant-or-self::node()` step, `.` is `self::node()`, `@x` is
 //! `attribute::x`); printing writes them short again. Columns take no part in equality.
 
+pub use crate::values::Comparison;
+
 /// A column in characters from 1 that compares equal to every other.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Column(pub u32);
@@ -34,23 +36,6 @@ pub enum Expr<'a> {
     Literal(&'a str),
     /// A number, its minus sign included.
     Number(f64),
-}
-
-/// The six comparisons.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Comparison {
-    /// `=`
-    Equal,
-    /// `!=`
-    NotEqual,
-    /// `<`
-    Less,
-    /// `<=`
-    LessEqual,
-    /// `>`
-    Greater,
-    /// `>=`
-    GreaterEqual,
 }
 
 /// The two string functions.

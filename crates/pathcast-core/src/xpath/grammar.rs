@@ -11,13 +11,14 @@
 //! `self::node()`.
 //! Cost: linear in the source; one allocation for each list or box of the tree and none beside.
 
-use super::ast::{Column, Comparison, Expr, Path};
+use super::ast::{Column, Expr, Path};
 use super::error::{XPathError, XPathErrorKind};
 use super::expansion;
 use super::functions::{is_boolean, is_node_set};
 use super::refusals;
 use super::tokens::{Kind, Parsed, Token, Tokens, quoted};
 use crate::limits::Limits;
+use crate::values::Comparison;
 
 /// Recursion stops here whatever the limits say: a level takes 6 KiB of stack in a debug build, and a thread
 /// may have no more than 2 MiB for this parser and for each who walks its tree.

@@ -8,7 +8,6 @@ mod error;
 mod expansion;
 mod functions;
 mod grammar;
-mod ncname;
 mod numeral;
 mod print;
 mod refusals;

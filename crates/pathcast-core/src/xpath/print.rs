@@ -6,8 +6,9 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::ast::{Axis, Comparison, Expr, Function, NodeTest, Path, Step};
+use super::ast::{Axis, Expr, Function, NodeTest, Path, Step};
 use super::numeral;
+use crate::values::Comparison;
 
 impl Display for Expr<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {

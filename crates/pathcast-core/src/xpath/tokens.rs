@@ -10,7 +10,7 @@
 //! `End` again. Cost: linear in the source, nothing is allocated unless an error is.
 
 use super::error::{XPathError, XPathErrorKind};
-use super::ncname::end_of_name;
+use crate::chars::end_of_name;
 use crate::values::number::scan_decimal;
 
 /// The error is boxed inside the parser: it is rare, and every result on the stack of a deep recursion is

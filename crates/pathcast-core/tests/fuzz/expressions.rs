@@ -1,10 +1,10 @@
 //! The parser and all that follows it: printing, normal form, bytes, and an index that forgets without a trace.
 
-use pathcast_core::index::{Document, Id, Index, Namespaces, Settings};
+use pathcast_core::index::{ENGINES, Id, Index, Settings};
 use pathcast_core::limits::Limits;
-use pathcast_core::names::Names;
+use pathcast_core::names::{Names, Namespaces};
 use pathcast_core::pattern::{Scope, decode_condition, encode_condition, normalise};
-use pathcast_core::reader::DocumentError;
+use pathcast_core::reader::{Document, DocumentError};
 use pathcast_core::xpath::parse;
 
 use super::mutate::mutate;
@@ -185,7 +185,7 @@ fn check_together(mut shared: Index, expressions: &[(String, String, bool)]) {
             }
         }
     }
-    let loaded = Index::from_bytes(&shared.to_bytes()).unwrap();
+    let loaded = Index::from_bytes(&shared.to_bytes(), &ENGINES).unwrap();
     assert_eq!(answers(&loaded), together, "loaded: {expressions:?}");
     for number in 0..expressions.len() {
         assert!(shared.remove(&Id::Number(number as i64)));

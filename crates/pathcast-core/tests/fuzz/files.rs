@@ -1,6 +1,6 @@
 //! Index files whose checksum is right and whose contents are not: an error, or an index that works.
 
-use pathcast_core::index::{Id, Index, Settings};
+use pathcast_core::index::{ENGINES, Id, Index, Settings};
 
 use super::expressions::{namespaces, outcomes};
 use super::mutate::mutate;
@@ -42,13 +42,15 @@ fn files() {
             let _ = index.add(id, xpath, random.below(4) == 0, &Vec::new());
         }
         let bytes = index.to_bytes();
-        assert_eq!(outcomes(&Index::from_bytes(&bytes).unwrap()), outcomes(&index));
+        assert_eq!(outcomes(&Index::from_bytes(&bytes, &ENGINES).unwrap()), outcomes(&index));
         let mut payload = bytes[HEADER..].to_vec();
         mutate(random, &mut payload, &[&bytes[HEADER..]], &TOKENS);
-        let Ok(mut damaged) = Index::from_bytes(&sealed(&payload, &bytes[8..12])) else { return false };
+        let Ok(mut damaged) = Index::from_bytes(&sealed(&payload, &bytes[8..12]), &ENGINES) else {
+            return false;
+        };
         let ids: Vec<Id> = damaged.ids().cloned().collect();
         assert_eq!(ids.len(), damaged.len());
-        let again = Index::from_bytes(&damaged.to_bytes()).unwrap();
+        let again = Index::from_bytes(&damaged.to_bytes(), &ENGINES).unwrap();
         assert_eq!(outcomes(&again), outcomes(&damaged));
         for id in &ids {
             assert!(damaged.remove(id));
@@ -77,12 +79,12 @@ fn load_nested() {
         for depth in [1, 100, 1_000, 1_500, 2_046, 2_047, 2_048, 4_000, 100_000] {
             let condition = [&link.repeat(depth)[..], &[8, 0, 1, b'x']].concat();
             let payload = [settings, &[0, 1, 1], &condition, &[1, 0], &[0; 8], &[0]].concat();
-            let Ok(mut index) = Index::from_bytes(&sealed(&payload, &empty[8..12])) else {
+            let Ok(mut index) = Index::from_bytes(&sealed(&payload, &empty[8..12]), &ENGINES) else {
                 assert!(depth > 1_500, "{depth} times {link:?} is no damage");
                 continue;
             };
             outcomes(&index);
-            assert!(Index::from_bytes(&index.to_bytes()).is_ok());
+            assert!(Index::from_bytes(&index.to_bytes(), &ENGINES).is_ok());
             assert!(index.remove(&Id::Number(0)));
         }
     }

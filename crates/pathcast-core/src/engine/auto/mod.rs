@@ -16,7 +16,7 @@ pub use profile::Profile;
 
 use super::lazy_dfa::{self, LazyDfa};
 use super::yfilter;
-use super::{CacheStats, Engine, Found, PathId};
+use super::{Cache, CacheStats, Capabilities, Describe, Engine, Found, PathId};
 use crate::names::Resolved;
 use crate::pattern::LinearPath;
 use choice::{Judge, Work};
@@ -39,12 +39,6 @@ pub struct Run {
     version: Option<u64>,
     cached_documents: u64,
     shared_documents: u64,
-}
-
-impl Default for Run {
-    fn default() -> Self {
-        Self::new(lazy_dfa::BUDGET)
-    }
 }
 
 impl Run {
@@ -125,31 +119,15 @@ impl Engine for Auto {
         }
     }
 
-    fn signature<'r>(&self, run: &'r mut Run) -> Option<&'r [u32]> {
-        match run.way {
-            Way::Cached => self.engine.signature(&mut run.cached),
-            Way::Shared => None,
-            Way::Nothing => Some(&[]),
-        }
-    }
-
     fn finish(&self, run: &mut Run, found: &mut Found) {
         if run.way == Way::Cached {
             self.engine.finish(&mut run.cached, found);
         }
     }
 
-    fn cache_stats(&self, run: &Run) -> CacheStats {
-        CacheStats {
-            cached_documents: run.cached_documents,
-            shared_documents: run.shared_documents,
-            rests: run.judge.rests,
-            ..self.engine.cache_stats(&run.cached)
-        }
-    }
-
-    fn choice(&self, cache_bytes: usize) -> Option<(Choice, Profile)> {
-        Some((choose(&self.profile, cache_bytes), self.profile))
+    #[inline]
+    fn capabilities(&self) -> Capabilities<'_, Run> {
+        Capabilities { cache: Some(self), describe: Some(self), ..Capabilities::default() }
     }
 
     fn settle(&mut self) {
@@ -162,5 +140,30 @@ impl Engine for Auto {
 
     fn memory_bytes(&self) -> usize {
         self.engine.memory_bytes()
+    }
+}
+
+impl Cache<Run> for Auto {
+    fn signature<'r>(&self, run: &'r mut Run) -> Option<&'r [u32]> {
+        match run.way {
+            Way::Cached => self.engine.signature(&mut run.cached),
+            Way::Shared => None,
+            Way::Nothing => Some(&[]),
+        }
+    }
+
+    fn stats(&self, run: &Run) -> CacheStats {
+        CacheStats {
+            cached_documents: run.cached_documents,
+            shared_documents: run.shared_documents,
+            rests: run.judge.rests,
+            ..self.engine.stats(&run.cached)
+        }
+    }
+}
+
+impl Describe for Auto {
+    fn choice(&self, cache_bytes: usize) -> Option<(Choice, Profile)> {
+        Some((choose(&self.profile, cache_bytes), self.profile))
     }
 }

@@ -21,10 +21,10 @@ mod cache;
 mod run;
 mod transitions;
 
-pub use run::{BUDGET, Run};
+pub use run::Run;
 
 use super::yfilter::YFilter;
-use super::{Engine, Found, PathId};
+use super::{Cache, CacheStats, Capabilities, Engine, Found, PathId};
 use crate::names::Resolved;
 use crate::pattern::LinearPath;
 
@@ -75,10 +75,6 @@ impl Engine for LazyDfa {
         run.end();
     }
 
-    fn signature<'r>(&self, run: &'r mut Run) -> Option<&'r [u32]> {
-        run.signature()
-    }
-
     fn finish(&self, run: &mut Run, found: &mut Found) {
         run.finish(found);
     }
@@ -99,7 +95,18 @@ impl Engine for LazyDfa {
         Run::with_budget(cache_bytes)
     }
 
-    fn cache_stats(&self, run: &Run) -> super::CacheStats {
+    #[inline]
+    fn capabilities(&self) -> Capabilities<'_, Run> {
+        Capabilities { cache: Some(self), ..Capabilities::default() }
+    }
+}
+
+impl Cache<Run> for LazyDfa {
+    fn signature<'r>(&self, run: &'r mut Run) -> Option<&'r [u32]> {
+        run.signature()
+    }
+
+    fn stats(&self, run: &Run) -> CacheStats {
         run.stats()
     }
 }

@@ -6,9 +6,6 @@ use crate::engine::yfilter::{Configuration, YFilter};
 use crate::engine::{CacheStats, Found};
 use crate::names::Resolved;
 
-/// Bytes that a cache may hold unless told otherwise.
-pub const BUDGET: usize = 64 << 20;
-
 /// Where an open element stands.
 enum Level {
     /// On a state of the cache.
@@ -35,12 +32,6 @@ pub struct Run {
     /// Transitions built for start tags.
     built: u64,
     stats: CacheStats,
-}
-
-impl Default for Run {
-    fn default() -> Self {
-        Self::with_budget(BUDGET)
-    }
 }
 
 impl Run {

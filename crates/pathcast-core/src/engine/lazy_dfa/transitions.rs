@@ -8,6 +8,7 @@ use hashbrown::HashTable;
 
 use super::accepted::AcceptedId;
 use super::cache::{StateId, Symbol};
+use crate::hashing::spread_pair;
 
 /// Transitions that fit into a line.
 const FEW: usize = 5;
@@ -75,8 +76,7 @@ impl Transitions {
 }
 
 fn place(from: StateId, symbol: Symbol) -> u64 {
-    let product = (u64::from(from) << 32 | u64::from(symbol.0)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    product ^ (product >> 32)
+    spread_pair(from, symbol.0)
 }
 
 #[cfg(test)]

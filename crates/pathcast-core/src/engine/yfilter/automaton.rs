@@ -4,6 +4,7 @@ use hashbrown::HashTable;
 
 use super::Run;
 use crate::engine::{Engine, Found, PathId};
+use crate::hashing::spread_pair;
 use crate::names::Resolved;
 use crate::pattern::{LinearPath, NameTest, Tail};
 
@@ -185,6 +186,10 @@ impl YFilter {
 impl Engine for YFilter {
     type Run = Run;
 
+    fn new_run(&self, _cache_bytes: usize) -> Run {
+        Run::default()
+    }
+
     fn insert(&mut self, path: &LinearPath, id: PathId) {
         let mut at = START;
         for step in moves(path) {
@@ -260,10 +265,7 @@ fn moves(path: &LinearPath) -> impl Iterator<Item = Move> + '_ {
 }
 
 fn hash(from: StateId, symbol: Symbol) -> u64 {
-    let key = u64::from(from) << 32 | u64::from(symbol.0);
-    // Fibonacci hashing; the table takes its tag from the top bits and its place from the bottom ones.
-    let product = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    product ^ (product >> 32)
+    spread_pair(from, symbol.0)
 }
 
 fn rehash(edge: &Edge) -> u64 {

@@ -1,8 +1,8 @@
 //! A place in the text of a DOCTYPE, and the small things that are read there.
 
 use super::super::attributes::long_name;
-use super::super::chars::{self, NotAName};
 use super::super::error::Fault;
+use crate::chars::{self, NotAName};
 use crate::limits::Limits;
 
 /// Reads forward through a declaration; offsets count from its `<`.

@@ -14,8 +14,8 @@ mod lists;
 
 pub(super) use defaults::Defaults;
 
-use super::chars::quoted;
 use super::error::Fault;
+use crate::chars::quoted;
 use crate::limits::Limits;
 use cursor::Cursor;
 

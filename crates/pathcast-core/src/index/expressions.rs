@@ -1,0 +1,170 @@
+//! What is subscribed: the distinct expressions, each with a number.
+//!
+//! **Invariants.** Equal expressions have one number. A linear path is known to the engine while some expression looks
+//! for it, and not longer. Taking out what was put in leaves nothing behind.
+
+use rustc_hash::FxHashMap;
+
+use super::expression::{Expression, ExpressionId};
+use super::normal_form::NormalForm;
+use super::paths::{Paths, filtered_key};
+use super::twigs::Twigs;
+use crate::engine::{AnyEngine, Takes};
+use crate::pattern::{Condition, PathId};
+
+/// The distinct expressions.
+#[derive(Default)]
+pub(super) struct Expressions {
+    expressions: Vec<Expression>,
+    free: Vec<ExpressionId>,
+    pub(super) paths: Paths,
+    pub(super) twigs: Twigs,
+    /// By constant: the expression that is it.
+    constants: [Option<ExpressionId>; 2],
+    alternatives: FxHashMap<Box<[PathId]>, ExpressionId>,
+    /// Counts changes, so that remembered answers are not outlived.
+    changes: u64,
+}
+
+impl Expressions {
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.expressions.len() - self.free.len()
+    }
+
+    #[inline]
+    pub(super) fn get(&self, id: ExpressionId) -> &Expression {
+        &self.expressions[id as usize]
+    }
+
+    /// All numbers with what they stand for, those out of use included.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Expression> {
+        self.expressions.iter()
+    }
+
+    /// The expression that every document satisfies, if somebody subscribed to it.
+    pub(super) fn always_true(&self) -> Option<ExpressionId> {
+        self.constants[1]
+    }
+
+    /// Changes whenever an expression comes or goes.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// The distinct expression of a normal form; a new one is made known to whoever matches it.
+    pub(super) fn intern(&mut self, form: &NormalForm, engine: &mut dyn AnyEngine) -> ExpressionId {
+        match form {
+            NormalForm::Linear(key) => self.intern_path(key, engine),
+            NormalForm::AnyOf(keys) => self.intern_alternatives(keys, engine),
+            NormalForm::Other(Condition::True) => self.constant(true),
+            NormalForm::Other(Condition::False) => self.constant(false),
+            NormalForm::Other(condition) => {
+                if matches!(engine.takes(), Takes::Filters(_))
+                    && let Some(key) = filtered_key(condition)
+                {
+                    return self.intern_path(&key, engine);
+                }
+                match self.twigs.find(condition) {
+                    Ok(known) => known,
+                    Err(shared) => {
+                        let fresh = self.place(Expression::Free);
+                        let twig = self.twigs.place(condition, shared, fresh, &mut self.paths, engine);
+                        self.expressions[fresh as usize] = twig;
+                        fresh
+                    }
+                }
+            }
+        }
+    }
+
+    /// The expression that is just a path.
+    fn intern_path(&mut self, key: &[u8], engine: &mut dyn AnyEngine) -> ExpressionId {
+        let path = self.paths.intern(key, engine);
+        if let Some(known) = self.paths.expression(path) {
+            self.paths.release_user(path);
+            return known;
+        }
+        let fresh = self.place(Expression::Linear(path));
+        self.paths.set_expression(path, fresh);
+        fresh
+    }
+
+    fn intern_alternatives(&mut self, keys: &[Box<[u8]>], engine: &mut dyn AnyEngine) -> ExpressionId {
+        let mut paths: Vec<PathId> = keys.iter().map(|key| self.paths.intern(key, engine)).collect();
+        paths.sort_unstable();
+        if let Some(&known) = self.alternatives.get(paths.as_slice()) {
+            paths.iter().for_each(|&path| self.paths.release_user(path));
+            return known;
+        }
+        let fresh = self.place(Expression::AnyOf(paths.as_slice().into()));
+        paths.iter().for_each(|&path| self.paths.wait(path, fresh));
+        self.alternatives.insert(paths.into(), fresh);
+        fresh
+    }
+
+    fn constant(&mut self, value: bool) -> ExpressionId {
+        if let Some(known) = self.constants[usize::from(value)] {
+            return known;
+        }
+        let fresh = self.place(Expression::Constant(value));
+        self.constants[usize::from(value)] = Some(fresh);
+        fresh
+    }
+
+    fn place(&mut self, expression: Expression) -> ExpressionId {
+        self.changes += 1;
+        match self.free.pop() {
+            Some(id) => {
+                self.expressions[id as usize] = expression;
+                id
+            }
+            None => {
+                self.expressions.push(expression);
+                (self.expressions.len() - 1) as ExpressionId
+            }
+        }
+    }
+
+    /// Takes out an expression that nobody subscribes to any more.
+    pub(super) fn release(&mut self, id: ExpressionId, engine: &mut dyn AnyEngine) {
+        self.changes += 1;
+        match std::mem::replace(&mut self.expressions[id as usize], Expression::Free) {
+            Expression::Free => return,
+            Expression::Constant(constant) => self.constants[usize::from(constant)] = None,
+            Expression::Linear(path) => self.paths.release_expression(path, engine),
+            Expression::AnyOf(paths) => {
+                self.alternatives.remove(&paths);
+                for &path in &paths {
+                    self.paths.release_waiting(path, id, engine);
+                }
+            }
+            Expression::Twig(twig) => self.twigs.release(id, *twig, &mut self.paths, engine),
+            Expression::Taken { condition, path } => {
+                self.paths.release_taken(path, engine);
+                self.twigs.release_taken(condition);
+            }
+        }
+        self.free.push(id);
+    }
+
+    /// Gives back room that was kept for growth.
+    pub(super) fn settle(&mut self) {
+        self.paths.settle();
+        self.expressions.shrink_to_fit();
+    }
+
+    /// Heap bytes held.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let lists = self.expressions.iter().map(|expression| match expression {
+            Expression::Twig(twig) => twig.memory_bytes(),
+            Expression::AnyOf(paths) => 2 * paths.len() * size_of::<PathId>(),
+            _ => 0,
+        });
+        lists.sum::<usize>()
+            + self.expressions.capacity() * size_of::<Expression>()
+            + self.free.capacity() * size_of::<ExpressionId>()
+            + self.paths.memory_bytes()
+            + self.twigs.memory_bytes()
+    }
+}

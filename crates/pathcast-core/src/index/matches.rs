@@ -1,0 +1,52 @@
+//! The result for one document.
+
+use std::sync::Arc;
+
+use super::expression::ExpressionId;
+use super::roster::{Id, Roster};
+
+/// The subscriptions that a document satisfies.
+///
+/// It keeps the distinct expressions and the roster of the moment; ids are built when asked for.
+#[derive(Clone, Debug)]
+pub struct Matches {
+    pub(super) roster: Arc<Roster>,
+    pub(super) expressions: Arc<[ExpressionId]>,
+}
+
+impl Matches {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.expressions.iter().map(|&expression| self.roster.count(expression)).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.expressions.is_empty()
+    }
+
+    /// How many distinct expressions they are.
+    pub fn distinct(&self) -> usize {
+        self.expressions.len()
+    }
+
+    /// Whether every subscription of the index, matched or not, has a number as id.
+    pub fn all_numbers(&self) -> bool {
+        !self.roster.has_texts()
+    }
+
+    /// Their places, in order of registration; `id` names them.
+    pub fn slots(&self) -> Vec<u32> {
+        self.roster.slots(&self.expressions)
+    }
+
+    /// The id at a place.
+    pub fn id(&self, slot: u32) -> &Id {
+        &self.roster.get(slot).id
+    }
+
+    /// Their ids, in order of registration.
+    pub fn ids(&self) -> impl Iterator<Item = &Id> {
+        self.slots().into_iter().map(|slot| self.id(slot))
+    }
+}

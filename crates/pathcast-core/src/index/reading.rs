@@ -1,0 +1,104 @@
+//! Expressions as users write them, read into normal form: names to numbers, and the schema held against them.
+//!
+//! **Invariants.** Names that only refused expressions used are forgotten.
+
+use super::normal_form::NormalForm;
+use super::schema::{SchemaOptions, SchemaUse};
+use super::settings::Settings;
+use crate::names::{Names, Namespaces};
+use crate::pattern::{Condition, Printer, Scope, normalise};
+use crate::xpath::{self, XPathError};
+
+/// What reading an expression needs and changes.
+pub(super) struct Reading {
+    pub(super) settings: Settings,
+    pub(super) names: Names,
+    schema: Option<SchemaUse>,
+}
+
+impl Reading {
+    pub(super) fn new(settings: Settings, schema: Option<SchemaOptions>) -> Self {
+        let schema = schema.map(|options| SchemaUse::new(options, settings.ignore_namespaces));
+        Self { settings, names: Names::default(), schema }
+    }
+
+    pub(super) fn schema(&self) -> Option<&SchemaOptions> {
+        self.schema.as_ref().map(|schema| &schema.options)
+    }
+
+    /// The normal form of an expression, and a warning if the schema says that it can never match.
+    pub(super) fn normal_form(
+        &mut self,
+        xpath: &str,
+        ordered: bool,
+        namespaces: &Namespaces,
+    ) -> Result<(NormalForm, Option<String>), XPathError> {
+        let (condition, warning) = self.condition(xpath, ordered, namespaces)?;
+        Ok((NormalForm::new(condition), warning))
+    }
+
+    /// Whether an expression would be accepted, and with which warning.
+    pub(super) fn check(
+        &mut self,
+        xpath: &str,
+        ordered: bool,
+        namespaces: &Namespaces,
+    ) -> Result<Option<String>, XPathError> {
+        let names = self.names.len();
+        let checked = self.condition(xpath, ordered, namespaces);
+        self.forget_names(names);
+        checked.map(|(_, warning)| warning)
+    }
+
+    /// What an expression is under the schema, as expressions of which a valid document satisfies one exactly when it
+    /// satisfies the original; none when it can never match.
+    pub(super) fn pruned(
+        &mut self,
+        xpath: &str,
+        ordered: bool,
+        namespaces: &Namespaces,
+    ) -> Result<Vec<String>, XPathError> {
+        let names = self.names.len();
+        let pruned = self.condition(xpath, ordered, namespaces).map(|(condition, impossible)| {
+            let printer = Printer {
+                names: &self.names,
+                namespaces: if namespaces.is_empty() { &self.settings.namespaces } else { namespaces },
+            };
+            if impossible.is_some() { Vec::new() } else { printer.alternatives(&condition) }
+        });
+        self.forget_names(names);
+        pruned
+    }
+
+    /// Forgets names that only refused expressions used. A pruner remembers numbers of names, so with one they stay.
+    pub(super) fn forget_names(&mut self, known: usize) {
+        if self.schema().is_none_or(|schema| schema.prune.is_none()) {
+            self.names.truncate(known);
+        }
+    }
+
+    /// The condition that an expression is, under the schema if there is one.
+    fn condition(
+        &mut self,
+        xpath: &str,
+        ordered: bool,
+        namespaces: &Namespaces,
+    ) -> Result<(Condition, Option<String>), XPathError> {
+        let expression = xpath::parse(xpath, &self.settings.limits)?;
+        let mut scope = Scope {
+            names: &mut self.names,
+            namespaces: &[namespaces, &self.settings.namespaces],
+            ignore_namespaces: self.settings.ignore_namespaces,
+        };
+        let known = scope.names.len();
+        let normal = normalise(&expression, ordered, &mut scope);
+        let normal = normal.and_then(|condition| match &mut self.schema {
+            Some(schema) => schema.apply(condition, &mut self.names),
+            None => Ok((condition, None)),
+        });
+        if normal.is_err() {
+            self.forget_names(known);
+        }
+        normal
+    }
+}

@@ -1,0 +1,288 @@
+//! The index: what is subscribed, who subscribed and how a document is matched, put together.
+
+use super::batch;
+use super::expression::{Expression, VACANT};
+use super::expressions::Expressions;
+use super::hosted::Hosted;
+use super::matches::Matches;
+use super::matching::Subscribed;
+use super::normal_form::NormalForm;
+use super::reading::Reading;
+use super::roster::Id;
+use super::runs::{Run, Runs, room};
+use super::schema::SchemaOptions;
+use super::settings::{Refused, Settings, Subscription};
+use super::stats::Stats;
+use super::subscribers::Subscribers;
+use crate::engine::Takes;
+use crate::names::{Names, Namespaces};
+use crate::reader::{Document, DocumentError};
+use crate::xpath::XPathError;
+
+/// A set of subscriptions.
+pub struct Index {
+    /// How expressions are read.
+    pub(super) reading: Reading,
+    /// What is subscribed.
+    pub(super) expressions: Expressions,
+    /// Who subscribed.
+    pub(super) subscribers: Subscribers,
+    /// Where the paths of the expressions are found.
+    engine: Box<dyn Hosted>,
+    /// How documents are matched.
+    runs: Runs,
+}
+
+impl Index {
+    /// An empty set.
+    pub fn new(settings: Settings) -> Self {
+        let engine = (settings.engine.make)();
+        Self::with_engine(settings, None, engine)
+    }
+
+    /// An empty set whose documents follow a schema.
+    pub fn with_schema(settings: Settings, schema: SchemaOptions) -> Self {
+        let engine = (settings.engine.make)();
+        Self::with_engine(settings, Some(schema), engine)
+    }
+
+    /// An empty set around an empty engine, which may be built otherwise than its name says.
+    pub fn with_engine(
+        settings: Settings,
+        schema: Option<SchemaOptions>,
+        mut engine: Box<dyn Hosted>,
+    ) -> Self {
+        if let Takes::Filters(filters) = engine.takes() {
+            filters.set_attribute_filters(settings.attribute_filters);
+        }
+        Self {
+            reading: Reading::new(settings, schema),
+            expressions: Expressions::default(),
+            subscribers: Subscribers::default(),
+            engine,
+            runs: Runs::default(),
+        }
+    }
+
+    /// What holds for the whole set.
+    pub fn settings(&self) -> &Settings {
+        &self.reading.settings
+    }
+
+    /// The schema, if there is one.
+    pub fn schema(&self) -> Option<&SchemaOptions> {
+        self.reading.schema()
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &dyn Hosted {
+        &*self.engine
+    }
+
+    /// The names of all subscriptions.
+    pub fn names(&self) -> &Names {
+        &self.reading.names
+    }
+
+    /// How many subscriptions there are.
+    pub fn len(&self) -> usize {
+        self.subscribers.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether every subscription has a number as id.
+    pub fn all_numbers(&self) -> bool {
+        !self.subscribers.roster().has_texts()
+    }
+
+    /// Whether a subscription has this id.
+    pub fn contains(&self, id: &Id) -> bool {
+        self.subscribers.contains(id)
+    }
+
+    /// The ids in order of registration.
+    pub fn ids(&self) -> impl Iterator<Item = &Id> {
+        self.subscribers.roster().seats().map(|(_, seat)| &seat.id)
+    }
+
+    /// Adds a subscription, or replaces the expression of a known id, which keeps its place.
+    ///
+    /// Answers with a warning if the schema says that it can never match.
+    ///
+    /// # Errors
+    /// The expression is refused; nothing has changed.
+    pub fn add(
+        &mut self,
+        id: Id,
+        xpath: &str,
+        ordered: bool,
+        namespaces: &Namespaces,
+    ) -> Result<Option<String>, XPathError> {
+        let (form, warning) = self.reading.normal_form(xpath, ordered, namespaces)?;
+        self.subscribe(id, &form);
+        Ok(warning)
+    }
+
+    /// Adds many subscriptions, all or none. Answers with the warnings, by their number in the order given.
+    ///
+    /// # Errors
+    /// All that are refused, by their number in the order given; nothing has changed.
+    pub fn add_all(&mut self, subscriptions: &[Subscription]) -> Result<Vec<(usize, String)>, Refused> {
+        let names = self.names().len();
+        let mut forms = Vec::with_capacity(subscriptions.len());
+        let (mut refused, mut warnings) = (Vec::new(), Vec::new());
+        for (at, each) in subscriptions.iter().enumerate() {
+            match self.reading.normal_form(&each.xpath, each.ordered, &each.namespaces) {
+                Ok((form, warning)) => {
+                    forms.push(form);
+                    warnings.extend(warning.map(|warning| (at, warning)));
+                }
+                Err(error) => refused.push((at, error)),
+            }
+        }
+        if !refused.is_empty() {
+            self.reading.forget_names(names);
+            return Err(refused);
+        }
+        for (each, form) in subscriptions.iter().zip(&forms) {
+            self.subscribe(each.id.clone(), form);
+        }
+        // A set that is added in small pieces would be copied with every piece.
+        if 2 * subscriptions.len() >= self.len() {
+            self.engine.settle();
+            self.expressions.settle();
+        }
+        Ok(warnings)
+    }
+
+    /// Whether an expression would be accepted, and with which warning.
+    ///
+    /// # Errors
+    /// It would not.
+    pub fn check(
+        &mut self,
+        xpath: &str,
+        ordered: bool,
+        namespaces: &Namespaces,
+    ) -> Result<Option<String>, XPathError> {
+        self.reading.check(xpath, ordered, namespaces)
+    }
+
+    /// What an expression is under the schema, as expressions of which a valid document satisfies one exactly when it
+    /// satisfies the original; none when it can never match.
+    ///
+    /// # Errors
+    /// The expression is refused.
+    pub fn pruned(
+        &mut self,
+        xpath: &str,
+        ordered: bool,
+        namespaces: &Namespaces,
+    ) -> Result<Vec<String>, XPathError> {
+        self.reading.pruned(xpath, ordered, namespaces)
+    }
+
+    pub(super) fn subscribe(&mut self, id: Id, form: &NormalForm) {
+        let expression = self.expressions.intern(form, &mut *self.engine);
+        if let Some(before) = self.subscribers.join(id, expression) {
+            self.release(before);
+        }
+    }
+
+    /// Removes a subscription; false if there is none with this id.
+    pub fn remove(&mut self, id: &Id) -> bool {
+        let left = self.subscribers.leave(id);
+        left.inspect(|&expression| self.release(expression)).is_some()
+    }
+
+    /// Takes out an expression if nobody subscribes to it any more.
+    fn release(&mut self, expression: u32) {
+        if expression != VACANT && self.subscribers.roster().count(expression) == 0 {
+            self.expressions.release(expression, &mut *self.engine);
+        }
+    }
+
+    /// The subscriptions that a document satisfies, in order of registration.
+    ///
+    /// # Errors
+    /// The document is not well-formed, or crosses a limit, or cannot be read.
+    pub fn matches(&self, document: Document<'_>) -> Result<Matches, DocumentError> {
+        let mut run = self.run();
+        let result = self.matches_with(&mut run, document);
+        self.runs.put_back(run);
+        result
+    }
+
+    /// One result for each document, in order; a bad one does not affect its neighbours.
+    pub fn match_many(
+        &self,
+        documents: Vec<Document<'_>>,
+        threads: usize,
+    ) -> Vec<Result<Matches, DocumentError>> {
+        batch::match_many(
+            documents,
+            threads,
+            || self.run(),
+            |run, document| self.matches_with(run, document),
+            |run| self.runs.put_back(run),
+        )
+    }
+
+    fn run(&self) -> Run {
+        self.runs.take(&*self.engine, &self.settings().limits, self.cache_bytes())
+    }
+
+    fn matches_with(&self, run: &mut Run, document: Document<'_>) -> Result<Matches, DocumentError> {
+        let subscribed = Subscribed {
+            expressions: &self.expressions,
+            names: self.names(),
+            ignore_namespaces: self.settings().ignore_namespaces,
+            graph: self.schema().filter(|schema| schema.validate).map(|schema| &*schema.graph),
+            memo_bytes: self.cache_bytes() / 4,
+        };
+        let found = self.engine.match_document(&mut *run.engine, &mut run.scratch, subscribed, document);
+        Ok(Matches { roster: self.subscribers.roster().clone(), expressions: found? })
+    }
+
+    /// Bytes that the caches of one thread may hold.
+    fn cache_bytes(&self) -> usize {
+        self.settings().cache_bytes.unwrap_or_else(|| room(self.expressions.len()))
+    }
+
+    /// Counts and sizes.
+    pub fn stats(&self) -> Stats {
+        let (cache, remembered_bytes) = self.runs.cache_stats(&*self.engine);
+        let choice = self.engine.choice(self.cache_bytes());
+        let linear = |each: &&Expression| matches!(each, Expression::Linear(_) | Expression::AnyOf(_));
+        let twigs = &self.expressions.twigs;
+        Stats {
+            subscriptions: self.len(),
+            distinct: self.expressions.len(),
+            linear: self.expressions.iter().filter(linear).count(),
+            twigs: twigs.len(),
+            native: twigs.taken(),
+            always: twigs.always.len(),
+            looked_up: twigs.values.len(),
+            shared_conditions: twigs.arena.len(),
+            names: self.names().len() - 1,
+            memory_bytes: self.memory_bytes(),
+            engine: choice.map_or(self.settings().engine.name, |(choice, _)| choice.way.engine()),
+            choice,
+            unsuited: self.engine.unsuited(),
+            cache,
+            remembered_bytes,
+        }
+    }
+
+    fn memory_bytes(&self) -> usize {
+        size_of::<Self>()
+            + self.names().memory_bytes()
+            + self.engine.memory_bytes()
+            + self.expressions.memory_bytes()
+            + self.subscribers.memory_bytes()
+    }
+}

@@ -1,0 +1,30 @@
+//! Counts and sizes of an index.
+
+use crate::engine::CacheStats;
+use crate::engine::auto::{Choice, Profile};
+
+/// Counts and sizes of an index.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Stats {
+    pub subscriptions: usize,
+    pub distinct: usize,
+    pub linear: usize,
+    pub twigs: usize,
+    /// Twigs that the engine decides as a whole.
+    pub native: usize,
+    pub always: usize,
+    pub looked_up: usize,
+    pub shared_conditions: usize,
+    pub names: usize,
+    pub memory_bytes: usize,
+    /// The engine at work: the one asked for, or the one that `auto` chose.
+    pub engine: &'static str,
+    /// Why `auto` chose it, and what its paths are like.
+    pub choice: Option<(Choice, Profile)>,
+    /// Paths that are not for the engine and run on the shared automaton inside it.
+    pub unsuited: usize,
+    /// The caches of all threads that are not at work now.
+    pub cache: CacheStats,
+    pub remembered_bytes: usize,
+}

@@ -1,0 +1,80 @@
+//! Who subscribed: every id once, with its place in the order of registration.
+//!
+//! **Invariants.** An id has one place and keeps it when its expression is replaced. The roster is shared with results,
+//! which see it as it was; places of those who left are closed up once they are most of it.
+
+use std::sync::Arc;
+
+use hashbrown::HashTable;
+
+use super::expression::ExpressionId;
+use super::roster::{Id, Roster, Slot};
+use crate::hashing::hash;
+
+/// The roster, and where each id is in it.
+#[derive(Default)]
+pub(super) struct Subscribers {
+    roster: Arc<Roster>,
+    ids: HashTable<Slot>,
+}
+
+impl Subscribers {
+    pub(super) fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    pub(super) fn roster(&self) -> &Arc<Roster> {
+        &self.roster
+    }
+
+    pub(super) fn contains(&self, id: &Id) -> bool {
+        self.ids.find(hash(id), |&slot| self.roster.get(slot).id == *id).is_some()
+    }
+
+    /// An id subscribes to an expression; the one that it gave up for it, if it had another.
+    pub(super) fn join(&mut self, id: Id, expression: ExpressionId) -> Option<ExpressionId> {
+        let roster = Arc::make_mut(&mut self.roster);
+        roster.reserve(expression);
+        let key = hash(&id);
+        let known = self.ids.find(key, |&slot| roster.get(slot).id == id).copied();
+        let Some(slot) = known else {
+            let slot = roster.seat(id, expression);
+            self.ids.insert_unique(key, slot, |&slot| hash(&roster.get(slot).id));
+            return None;
+        };
+        if roster.get(slot).expression == expression {
+            return None;
+        }
+        let before = roster.leave(slot);
+        roster.join(slot, expression);
+        Some(before)
+    }
+
+    /// An id leaves; the expression that it gave up.
+    pub(super) fn leave(&mut self, id: &Id) -> Option<ExpressionId> {
+        let roster = Arc::make_mut(&mut self.roster);
+        let entry = self.ids.find_entry(hash(id), |&slot| roster.get(slot).id == *id).ok()?;
+        let (slot, _) = entry.remove();
+        let expression = roster.leave(slot);
+        self.compact();
+        Some(expression)
+    }
+
+    /// Closes the gaps that those who left leave in the order of registration, once they are most of it.
+    fn compact(&mut self) {
+        if self.roster.places() < 2 * self.ids.len() + 1024 {
+            return;
+        }
+        let fresh = self.roster.compacted();
+        self.ids.clear();
+        for (slot, seat) in fresh.seats() {
+            self.ids.insert_unique(hash(&seat.id), slot, |&slot| hash(&fresh.get(slot).id));
+        }
+        self.roster = Arc::new(fresh);
+    }
+
+    /// Heap bytes held.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.ids.allocation_size() + self.roster.memory_bytes()
+    }
+}

@@ -1,0 +1,25 @@
+//! The two ways to read an expression: unordered, as XPath does, and ordered.
+
+use super::build::at_document;
+use super::condition::Condition;
+use super::normalise::{Place, Scope, convert};
+use super::ordered::ordered_expression;
+use crate::xpath::XPathError;
+use crate::xpath::ast::Expr;
+
+/// The condition on the document node that an expression is.
+///
+/// # Errors
+/// A prefix without a namespace, or a construct that the ordered mode excludes.
+pub fn normalise(
+    expression: &Expr<'_>,
+    ordered: bool,
+    scope: &mut Scope<'_>,
+) -> Result<Condition, XPathError> {
+    if ordered {
+        ordered_expression(expression, scope)
+    } else {
+        // At the top a relative path may start anywhere in the document.
+        Ok(at_document(convert(expression, Place::Top, scope)?))
+    }
+}

@@ -1,0 +1,31 @@
+//! The six comparisons, and what they say of two numbers.
+
+/// The six comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Comparison {
+    /// `=`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterEqual,
+}
+
+/// Compares two numbers; with NaN only `!=` holds.
+#[allow(clippy::float_cmp, reason = "XPath compares doubles exactly")]
+pub fn compare(comparison: Comparison, left: f64, right: f64) -> bool {
+    match comparison {
+        Comparison::Equal => left == right,
+        Comparison::NotEqual => left != right,
+        Comparison::Less => left < right,
+        Comparison::LessEqual => left <= right,
+        Comparison::Greater => left > right,
+        Comparison::GreaterEqual => left >= right,
+    }
+}
