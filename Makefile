@@ -54,9 +54,10 @@ test-rust: setup ## Pass the tests of the Rust core
 test-python: java setup jars ## Pass the tests of the Python package and of the documentation
 	@$(bin)/python -m pytest --quiet -n $(JOBS)
 
-faults: java setup jars ## Kill drivers, workers and brokers in the middle of their work (half an hour)
+faults: java setup jars ## Kill drivers, workers, brokers and the service in the middle of their work (half an hour)
 	@PATHCAST_FAULTS=1 $(bin)/python -m pytest --quiet tests/spark/test_faults.py tests/spark/test_connect.py \
 	    tests/network/test_kafka_crashes.py tests/network/test_kafka_broker.py
+	@PATHCAST_KILLS=100 $(bin)/python -m pytest --quiet tests/service/test_kills.py
 
 lint: setup ## Check format, lints, types and stubs
 	@cargo fmt --all --check

@@ -29,6 +29,13 @@ OPTIONAL = {
     "matplotlib",
     "duckdb",
     "psycopg",
+    "fastapi",
+    "httpx",
+    "prometheus_client",
+    "pydantic",
+    "sqlalchemy",
+    "starlette",
+    "uvicorn",
 }  # a module in the room of an optional dependency may be missing it
 MODULES = [
     name

@@ -23,6 +23,7 @@ from pathcast.cli import (
     network,
     prune,
     schema,
+    serve,
     spark,
 )
 from pathcast.cli.arguments import Version
@@ -58,6 +59,7 @@ app.command()(prune.prune)
 app.command()(cover.advertise)
 app.command()(cover.cover)
 app.command()(cover.merge)
+app.command()(serve.serve)
 app.command()(broker.broker)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(bench.bench)
 app.add_typer(client.app, name="client")

@@ -1,0 +1,82 @@
+"""Who calls, and whether the key may do it."""
+
+from __future__ import annotations
+
+import asyncio
+import fnmatch
+import ipaddress
+from dataclasses import dataclass
+
+from starlette.requests import Request
+
+from pathcast.service.problems import forbidden, unauthorized
+from pathcast.service.settings import Settings
+from pathcast.service.store import Database, keys
+from pathcast.service.store.keys import Key
+
+TENANT = "default"
+"""The tenant of the first administrator."""
+
+_FRESH = 1.0  # seconds that a key is believed without asking a store that others may change
+
+
+@dataclass(slots=True)
+class _Known:
+    key: Key | None
+    checked: float
+
+
+class Access:
+    """Keys by what clients send, remembered for a second."""
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self._database = database
+        self._settings = settings
+        self._known: dict[str, _Known] = {}
+
+    def forget(self) -> None:
+        """Ask the store again: a key was changed."""
+        self._known.clear()
+
+    async def identify(self, request: Request) -> Key:
+        """The key that a request carries; a `Problem` without one that counts."""
+        header = request.headers.get("authorization")
+        if header is None:
+            raise unauthorized("send Authorization: Bearer KEY")
+        scheme, _, secret = header.partition(" ")
+        secret = secret.strip()
+        if scheme.lower() != "bearer" or not secret:
+            raise unauthorized("the header must read Authorization: Bearer KEY")
+        now = self._settings.clock()
+        known = self._known.get(secret)
+        if known is None or not 0 <= now - known.checked < _FRESH:
+            if len(self._known) > 10_000:  # somebody is guessing
+                self._known.clear()
+            known = _Known(await asyncio.to_thread(self._look_up, secret, now), now)
+            self._known[secret] = known
+        key = known.key
+        if key is None or (key.expires is not None and key.expires <= now):
+            raise unauthorized("the key is unknown, revoked or expired")
+        return key
+
+    def _look_up(self, secret: str, now: float) -> Key | None:
+        with self._database.reading() as connection:
+            return keys.by_digest(connection, keys.digest(secret), now)
+
+
+def require(key: Key, scope: str, topic: str | None = None) -> None:
+    """A `Problem` unless the key has the scope and sees the topic; administrators have every scope."""
+    if scope not in key.scopes and "admin" not in key.scopes:
+        raise forbidden(f"the key has not the scope {scope!r}")
+    if topic is not None and not any(fnmatch.fnmatchcase(topic, pattern) for pattern in key.topics):
+        raise forbidden(f"the key is not for the topic {topic!r}")
+
+
+def from_this_machine(request: Request) -> bool:
+    """Whether a request comes over loopback and no proxy passed it on."""
+    if request.client is None or "forwarded" in request.headers or "x-forwarded-for" in request.headers:
+        return False
+    try:
+        return ipaddress.ip_address(request.client.host).is_loopback
+    except ValueError:
+        return False

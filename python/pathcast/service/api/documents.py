@@ -1,0 +1,242 @@
+"""Documents: publish one or a batch, look at what became of them."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from sqlalchemy import Connection
+
+from pathcast.errors import DocumentError, PathcastError
+from pathcast.service.access import require
+from pathcast.service.api import batches, requests
+from pathcast.service.api.explaining import explained
+from pathcast.service.catalog import LiveTopic
+from pathcast.service.core import Service
+from pathcast.service.problems import MEDIA_TYPE, Problem, unknown
+from pathcast.service.publishing import Publication
+from pathcast.service.pulling import iso, read_cursor
+from pathcast.service.store import deliveries, documents, pushes, subscriptions
+from pathcast.service.store.deliveries import delivery_id
+from pathcast.service.store.documents import Document
+from pathcast.service.store.keys import Key
+
+router = APIRouter(tags=["documents"])
+
+_LARGE = 256 << 10  # bytes from which a document is matched in a thread of its own, before the transaction
+_KEY = 255  # characters of an idempotency key
+_BATCH = 10_000  # documents
+_EXPLAINED = 20  # subscriptions for which one answer says why
+
+
+async def _send(
+    service: Service, live: LiveTopic, body: bytes, kind: str | None, key: str | None, trace: str | None
+) -> Publication:
+    """Publish one document; returns when it is durable."""
+    began = time.perf_counter()
+    if key is not None and not 0 < len(key) <= _KEY:
+        raise Problem(400, "idempotency-key", "The Idempotency-Key is too long", f"at most {_KEY} characters")
+    digest = hashlib.sha256(body).hexdigest() if key is not None else ""
+    publication = Publication(live, body, digest, kind, key, trace)
+    if len(body) >= _LARGE:
+        publication.version = live.version
+        publication.matches = await asyncio.to_thread(_matched, live, body)
+    done = await service.publish(publication)
+    service.metrics.published(time.perf_counter() - began)
+    return done
+
+
+def _matched(live: LiveTopic, body: bytes) -> Any:
+    try:
+        return live.index.match(body)
+    except DocumentError as error:
+        return error
+
+
+async def _within_quota(service: Service, key: Key, count: int, size: int) -> None:
+    if not key.quota:
+        return
+    pending = key.quota.get("pending_deliveries")
+    if pending is not None:
+        await service.pending.check(key.tenant, pending)
+    service.meter.spend(key.id, key.quota, count, size)
+
+
+@router.post(
+    "/v1/topics/{topic}/documents",
+    status_code=202,
+    summary="Publish a document",
+    openapi_extra=requests.xml_body("The document; with `Content-Encoding: gzip` also compressed."),
+)
+async def publish(request: Request, topic: str) -> Response:
+    """202 once it is durable: `document` is its id, `matched` says how many subscriptions get it.
+
+    With `Idempotency-Key` the same key again gives the same answer and no second delivery. A document that is
+    not well-formed answers 400 with line and column, and is kept as a dead letter.
+    """
+    service, key = await requests.allowed(request, "publish", topic)
+    live = await service.topic(key.tenant, topic)
+    headers = request.headers
+    body = await requests.read_document(request, service.settings.document_bytes)
+    await _within_quota(service, key, 1, len(body))
+    done = await _send(
+        service,
+        live,
+        body,
+        headers.get("content-type"),
+        headers.get("idempotency-key"),
+        headers.get("traceparent"),
+    )
+    response = requests.answer(done.answer, done.status)
+    if done.status != 202:
+        response.headers["content-type"] = MEDIA_TYPE
+    return response
+
+
+@router.post(
+    "/v1/topics/{topic}/documents:batch",
+    summary="Publish many documents",
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {
+                "multipart/mixed": {"schema": {"type": "string", "format": "binary"}},
+                "application/x-ndjson": {
+                    "schema": {"type": "string"},
+                    "example": '{"document": "PGEvPg==", "idempotency_key": "k1"}\n',
+                },
+            },
+        }
+    },
+)
+async def batch(request: Request, topic: str) -> Response:
+    """`multipart/mixed` with a document in each part, or JSON lines with the bytes in base64 as `document`.
+
+    The answer is JSON lines, one for each document in order: `status`, and what a single one would answer.
+    """
+    service, key = await requests.allowed(request, "publish", topic)
+    live = await service.topic(key.tenant, topic)
+    limit = service.settings.document_bytes
+    body = await requests.read_body(request, 4 * limit)
+    body = requests.unpacked(body, request.headers.get("content-encoding"), None, 4 * limit)
+    given = list(batches.parts(body, request.headers.get("content-type", ""), limit))
+    if len(given) > _BATCH:
+        raise Problem(413, "too-large", "The batch is too large", f"at most {_BATCH:,} documents")
+    good = [part for part in given if part.problem is None]
+    await _within_quota(service, key, len(good), sum(len(part.body) for part in good))
+    trace = request.headers.get("traceparent")
+    answers = await asyncio.gather(*(_one(service, live, part, trace) for part in given))
+    return requests.lines(answers)
+
+
+async def _one(service: Service, live: LiveTopic, part: batches.Part, trace: str | None) -> dict[str, Any]:
+    try:
+        if part.problem is not None:
+            raise part.problem
+        done = await _send(service, live, part.body, part.content_type, part.key, trace)
+        return {"status": done.status, **done.answer}
+    except Problem as problem:
+        return problem.answer()
+
+
+@router.get("/v1/documents", summary="List documents, newest first")
+async def page(
+    request: Request, topic: str | None = None, cursor: str | None = None, limit: int = 100
+) -> Response:
+    """Without their bodies."""
+    service, key = await requests.allowed(request, "read", topic)
+    limit = requests.limited(limit)
+    number = (await service.topic(key.tenant, topic)).number if topic else None
+    before = read_cursor(cursor)
+    found = await service.read(lambda c: documents.page(c, key.tenant, before, limit + 1, number))
+    visible = [each for each in found[:limit] if _visible(service, key, each)]
+    after = str(found[limit - 1].number) if len(found) > limit else None
+    return requests.answer({"documents": [_head(service, each) for each in visible], "cursor": after})
+
+
+def _topic_name(service: Service, document: Document) -> str | None:
+    live = service.catalog.by_number(document.topic)
+    return live.name if live else None
+
+
+def _visible(service: Service, key: Key, document: Document) -> bool:
+    try:
+        require(key, "read", _topic_name(service, document))
+    except Problem:
+        return False
+    return True
+
+
+def _head(service: Service, document: Document) -> dict[str, Any]:
+    return {
+        "document": document.id,
+        "topic": _topic_name(service, document),
+        "received": iso(document.received),
+        "content_type": document.content_type,
+        "size": document.size,
+        "matched": document.matched,
+    }
+
+
+async def _find(request: Request, id: str) -> tuple[Service, Key, Document]:
+    service, key = await requests.allowed(request, "read")
+    found = await service.read(lambda connection: documents.find(connection, key.tenant, id))
+    if found is None or not _visible(service, key, found):
+        raise unknown("document", id)
+    return service, key, found
+
+
+@router.get("/v1/documents/{id}", summary="Who got a document, and why")
+async def get(
+    request: Request, id: str, cursor: str = "", limit: int = 100, explain: bool = True
+) -> Response:
+    """Its deliveries in order of the subscriptions' ids; for the first 20 of a page also why they matched."""
+    service, _, document = await _find(request, id)
+    limit = requests.limited(limit)
+    name = _topic_name(service, document) or ""
+
+    def look(connection: Connection) -> tuple[list[str], list[dict[str, Any]]]:
+        found = deliveries.of_document(connection, document.number, cursor, limit + 1)
+        ids = found[:limit]
+        known = subscriptions.named(connection, document.topic, ids)
+        pushed = pushes.of_document(connection, document.number, ids)
+        body = documents.body(connection, document.number) or b""
+        live = service.catalog.by_number(document.topic)
+        items: list[dict[str, Any]] = []
+        for id in ids:
+            item: dict[str, Any] = {"id": delivery_id(document.id, name, id), "subscription": id}
+            one = known.get(id)
+            if one is not None:
+                item |= {"xpath": one.xpath, "channel": one.channel}
+                item["state"] = "acknowledged" if one.acked >= document.number else "pending"
+                if explain and live is not None and len(items) < _EXPLAINED:
+                    item["why"] = _why(one, live.settings, body)
+            if id in pushed:
+                push = pushed[id]
+                item |= {"state": push["state"], "attempts": push["attempts"], "reason": push["reason"]}
+            items.append(item)
+        return found, items
+
+    found, items = await service.read(look)
+    after = found[limit - 1] if len(found) > limit else None
+    return requests.answer({**_head(service, document), "deliveries": items, "cursor": after})
+
+
+def _why(one: Any, settings: dict[str, Any], body: bytes) -> dict[str, Any] | None:
+    try:
+        return explained(one, settings, body)
+    except PathcastError:  # the expression has changed since
+        return None
+
+
+@router.get("/v1/documents/{id}/body", summary="The bytes of a document as they came")
+async def body(request: Request, id: str) -> Response:
+    """With the Content-Type that they came with."""
+    service, _, document = await _find(request, id)
+    found = await service.read(lambda connection: documents.body(connection, document.number))
+    # Sent as a download: a page must never run as if it were ours.
+    headers = {"Content-Disposition": f'attachment; filename="{document.id}.xml"'}
+    return Response(found or b"", 200, headers, document.content_type or "application/xml")

@@ -1,0 +1,216 @@
+"""What clients send, checked; with examples that the OpenAPI document shows."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, field_validator
+
+from pathcast.service.problems import Problem
+from pathcast.service.store.subscriptions import Subscription
+from pathcast.service.webhooks import signature
+
+NAME = r"[A-Za-z0-9._-]{1,128}"
+_LABELS = 64
+
+
+def check_name(what: str, name: str) -> str:
+    """The name of a topic, subscription or tenant; a `Problem` when it is none."""
+    if re.fullmatch(NAME, name) is None:
+        detail = f"{name!r}: letters, digits, '.', '_' and '-', at most 128"
+        raise Problem(422, "name", f"This is no name for a {what}", detail)
+    return name
+
+
+def _labels(labels: dict[str, str] | None) -> dict[str, str] | None:
+    if labels and (len(labels) > _LABELS or any(len(k) > 128 or len(v) > 1024 for k, v in labels.items())):
+        raise ValueError(f"at most {_LABELS} labels, with names of 128 and values of 1,024 characters")
+    return labels
+
+
+Labels = Annotated[dict[str, str] | None, AfterValidator(_labels)]
+
+
+class Body(BaseModel):
+    """A body with no fields but those that are named."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class SchemaBody(Body):
+    """A DTD as text."""
+
+    dtd: str
+    root: str | None = None
+
+
+class TopicBody(Body):
+    """The settings of a topic."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"namespaces": {"cap": "urn:oasis:names:tc:emergency:cap:1.2"}}]},
+    )
+
+    namespaces: dict[str, str] | None = Field(
+        default=None, description="Prefixes that every expression may use."
+    )
+    ignore_namespaces: bool = Field(default=False, description="Compare local names only.")
+    schema_: SchemaBody | str | None = Field(
+        default=None, alias="schema", description="A DTD; expressions are held against it, documents are not."
+    )
+    limits: dict[str, int] | None = Field(default=None, description="Bounds on documents and expressions.")
+    retention: float | None = Field(default=None, gt=0, description="Seconds that documents are kept.")
+
+    def settings(self) -> dict[str, Any]:
+        """As the store keeps them: only what was set."""
+        return self.model_dump(by_alias=True, exclude_defaults=True)
+
+
+class WebhookBody(Body):
+    """A receiver."""
+
+    url: str = Field(max_length=2048)
+    secret: str | None = Field(
+        default=None, description="`whsec_` and 24 to 64 bytes in base64; made when missing."
+    )
+
+    @field_validator("secret")
+    @classmethod
+    def _sound(cls, secret: str | None) -> str | None:
+        if secret is not None:
+            signature.secret_bytes(secret)
+        return secret
+
+
+class DeliveryBody(Body):
+    """How documents reach the subscriber; nothing means that they are pulled."""
+
+    webhook: WebhookBody | None = None
+    pull: dict[str, Any] | None = None
+    events: dict[str, Any] | None = None
+
+    def stored(self) -> dict[str, Any] | None:
+        """As the store keeps it."""
+        return {"webhook": self.webhook.model_dump()} if self.webhook is not None else None
+
+
+class SubscriptionBody(Body):
+    """One subscription."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"xpath": "//item[@lang = 'en']", "labels": {"team": "desk"}},
+                {
+                    "xpath": "//alert[severity = 'Extreme']",
+                    "delivery": {"webhook": {"url": "https://example.org/hook"}},
+                },
+            ]
+        },
+    )
+
+    xpath: str
+    namespaces: dict[str, str] | None = None
+    variables: dict[str, Any] | None = None
+    ordered: bool | None = None
+    delivery: DeliveryBody | Literal["pull", "events"] | None = None
+    enabled: bool = True
+    labels: Labels = None
+
+    def subscription(self, id: str) -> Subscription:
+        """As the store keeps it."""
+        delivery = self.delivery.stored() if isinstance(self.delivery, DeliveryBody) else None
+        return Subscription(
+            id=id,
+            xpath=self.xpath,
+            namespaces=self.namespaces,
+            variables=self.variables,
+            ordered=self.ordered,
+            delivery=delivery,
+            enabled=self.enabled,
+            labels=self.labels,
+        )
+
+
+class BulkLine(SubscriptionBody):
+    """One line of a bulk load."""
+
+    id: str = Field(pattern=f"^{NAME}$")
+
+
+class EnabledBody(Body):
+    """Pause or go on."""
+
+    enabled: bool
+
+
+class CheckBody(Body):
+    """An expression to try, perhaps on a document."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"xpath": "/a/b[@c > 1]", "document": "<a><b c='2'/></a>"}]},
+    )
+
+    xpath: str
+    namespaces: dict[str, str] | None = None
+    variables: dict[str, Any] | None = None
+    ordered: bool = False
+    ignore_namespaces: bool = False
+    document: str | None = None
+
+
+class AckBody(Body):
+    """Everything up to this cursor has arrived."""
+
+    cursor: str | int
+
+
+class QuotaBody(Body):
+    """What a key may use."""
+
+    subscriptions: int | None = Field(default=None, ge=0, description="Subscriptions of the tenant.")
+    documents_per_second: float | None = Field(
+        default=None, ge=0, validation_alias=AliasChoices("documents_per_second", "documents")
+    )
+    bytes_per_second: float | None = Field(
+        default=None, ge=0, validation_alias=AliasChoices("bytes_per_second", "bytes")
+    )
+    pending_deliveries: int | None = Field(
+        default=None, ge=0, validation_alias=AliasChoices("pending_deliveries", "pending")
+    )
+
+
+class KeyBody(Body):
+    """A key to make."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "tenant": "newsroom",
+                    "scopes": ["publish", "subscribe", "read"],
+                    "topics": ["wire", "alerts-*"],
+                    "quota": {"documents_per_second": 50, "subscriptions": 1000},
+                }
+            ]
+        },
+    )
+
+    tenant: str = Field(default="default", pattern=f"^{NAME}$")
+    scopes: list[Literal["publish", "subscribe", "read", "admin"]] = Field(min_length=1)
+    topics: list[str] = Field(default_factory=lambda: ["*"], description="Names; `*` stands for any part.")
+    quota: QuotaBody = Field(default_factory=lambda: QuotaBody())
+    labels: Labels = None
+
+
+class RotateBody(Body):
+    """How long the old secret still counts."""
+
+    grace: float = Field(
+        default=3600, ge=0, le=30 * 86_400, description="Seconds that the old secret still counts."
+    )

@@ -1,0 +1,228 @@
+"""Subscriptions: put one or many, look, list, pause, remove, and a test of the receiver."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from pydantic import ValidationError
+
+from pathcast.service import subscribing
+from pathcast.service.api import requests
+from pathcast.service.api.models import BulkLine, EnabledBody, SubscriptionBody, check_name
+from pathcast.service.catalog import LiveTopic
+from pathcast.service.core import Service
+from pathcast.service.problems import Problem, unknown
+from pathcast.service.pulling import iso
+from pathcast.service.store import subscriptions
+from pathcast.service.store.deliveries import delivery_id
+from pathcast.service.store.documents import new_id
+from pathcast.service.store.keys import Key
+from pathcast.service.store.subscriptions import Subscription
+from pathcast.service.webhooks import addresses
+from pathcast.service.webhooks.sender import Call
+
+router = APIRouter(tags=["subscriptions"])
+PATH = "/v1/topics/{topic}/subscriptions"
+
+_CHUNK = 5_000  # lines of a bulk load that are stored in one transaction
+_LINE = 1 << 20  # bytes of one line
+_TEST = b"<pathcast-test/>"
+
+
+def shown(each: Subscription, secret: bool = False) -> dict[str, Any]:
+    """A subscription as it is answered; the secret of its receiver only when it was just put."""
+    answer: dict[str, Any] = {"id": each.id, "xpath": each.xpath, "enabled": each.enabled}
+    for name in ("namespaces", "variables", "ordered", "labels"):
+        value = getattr(each, name)
+        if value is not None:
+            answer[name] = value
+    webhook = each.webhook
+    if webhook is not None:
+        answer["delivery"] = {"webhook": dict(webhook) if secret else {"url": webhook["url"]}}
+    if each.created:
+        answer |= {"created": iso(each.created), "acked": str(each.acked)}
+    return answer
+
+
+def _checked(service: Service, live: LiveTopic, given: Subscription) -> Subscription:
+    """The same, once its expression and its receiver were found sound."""
+    subscribing.check(live.index, given)
+    if given.webhook is not None:
+        try:
+            addresses.check_url(given.webhook["url"], service.settings.webhook_networks)
+        except ValueError as error:
+            raise Problem(422, "webhook", "The receiver is refused", str(error)) from None
+    return given
+
+
+@router.put(PATH + "/{id}", summary="Put a subscription")
+async def put(request: Request, topic: str, id: str, body: SubscriptionBody) -> Response:
+    """201 when it is new, 200 when it replaces one. The next document sees it.
+
+    An expression that is refused answers 422 with its column, and nothing changes.
+    """
+    service, key = await requests.allowed(request, "subscribe", topic)
+    live = await service.topic(key.tenant, topic)
+    given = _checked(service, live, body.subscription(check_name("subscription", id)))
+    [(done, new)] = await subscribing.put(service, live, key, [given])
+    return requests.answer(shown(done, secret=True), 201 if new else 200)
+
+
+@router.patch(PATH + "/{id}", summary="Pause a subscription, or go on")
+async def pause(request: Request, topic: str, id: str, body: EnabledBody) -> Response:
+    """While it is paused, documents pass it by; what was delivered before stays."""
+    service, key = await requests.allowed(request, "subscribe", topic)
+    live = await service.topic(key.tenant, topic)
+    known = await _find(service, live, id)
+    [(done, _)] = await subscribing.put(service, live, key, [replace(known, enabled=body.enabled)])
+    return requests.answer(shown(done))
+
+
+@router.get(PATH + "/{id}", summary="Look at a subscription")
+async def get(request: Request, topic: str, id: str) -> Response:
+    """As it was put, without the secret."""
+    service, key = await requests.allowed(request, "read", topic)
+    return requests.answer(shown(await _find(service, await service.topic(key.tenant, topic), id)))
+
+
+@router.delete(PATH + "/{id}", status_code=204, summary="Remove a subscription")
+async def delete(request: Request, topic: str, id: str) -> Response:
+    """With everything that waits for it."""
+    service, key = await requests.allowed(request, "subscribe", topic)
+    await subscribing.remove(service, await service.topic(key.tenant, topic), id)
+    return Response(status_code=204)
+
+
+@router.get(PATH, summary="List subscriptions")
+async def page(request: Request, topic: str, cursor: str = "", limit: int = 100, label: str = "") -> Response:
+    """In order of their ids; `label=name:value` picks those with a label."""
+    service, key = await requests.allowed(request, "read", topic)
+    live = await service.topic(key.tenant, topic)
+    limit = requests.limited(limit)
+    name, colon, value = label.partition(":")
+    labels = {name: value} if colon else {}
+    found = await service.read(lambda c: subscriptions.page(c, live.number, cursor, limit + 1, labels))
+    items = [shown(each) for each in found[:limit]]
+    after = items[-1]["id"] if len(found) > limit else None
+    return requests.answer({"subscriptions": items, "cursor": after})
+
+
+@router.post(
+    PATH + ":bulk",
+    summary="Put many subscriptions",
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {
+                "application/x-ndjson": {
+                    "schema": {"type": "string"},
+                    "example": '{"id": "s1", "xpath": "//a"}\n{"id": "s2", "xpath": "//b[@c > 1]"}\n',
+                }
+            },
+        }
+    },
+)
+async def bulk(request: Request, topic: str) -> Response:
+    """JSON lines, each with an `id`. The answer has a line for each: `status`, and why it was refused."""
+    service, key = await requests.allowed(request, "subscribe", topic)
+    live = await service.topic(key.tenant, topic)
+    answers: list[Any] = []
+    chunk: list[bytes] = []
+    async for line in _lines(request):
+        chunk.append(line)
+        if len(chunk) == _CHUNK:
+            answers += await _load(service, live, key, chunk)
+            chunk.clear()
+    if chunk:
+        answers += await _load(service, live, key, chunk)
+    return requests.lines(answers)
+
+
+async def _lines(request: Request) -> AsyncIterator[bytes]:
+    """The lines of a body that need not fit into memory; empty ones are left out."""
+    rest = b""
+    async for piece in request.stream():
+        *whole, rest = (rest + piece).split(b"\n")
+        for line in whole:
+            if line.strip():
+                yield line
+        if len(rest) > _LINE:
+            raise Problem(413, "too-large", "A line is too long", f"at most {_LINE:,} bytes")
+    if rest.strip():
+        yield rest
+
+
+async def _load(service: Service, live: LiveTopic, key: Key, chunk: list[bytes]) -> list[dict[str, Any]]:
+    answers: list[dict[str, Any]] = []
+    good: dict[str, Subscription] = {}  # of one id in a chunk the last counts
+    for line in chunk:
+        id: str | None = None
+        try:
+            given = json.loads(line)
+            id = given.get("id") if isinstance(given, dict) else None
+            body = BulkLine.model_validate(given)
+            good[body.id] = _checked(service, live, body.subscription(body.id))
+            answers.append({"id": body.id, "status": 0})
+        except Problem as problem:
+            answers.append({"id": id, **problem.answer()})
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(map(str, first["loc"]))
+            refused = Problem(422, "request", "The line is not a subscription", f"{where}: {first['msg']}")
+            answers.append({"id": id, **refused.answer()})
+        except ValueError as error:
+            refused = Problem(422, "request", "The line is not JSON", str(error))
+            answers.append({"id": id, **refused.answer()})
+    if not good:
+        return answers
+    try:
+        done = {each.id: new for each, new in await subscribing.put(service, live, key, list(good.values()))}
+    except Problem as problem:
+        return [{"id": each["id"], **problem.answer()} if each["status"] == 0 else each for each in answers]
+    for each in answers:
+        if each["status"] == 0:
+            each["status"] = 201 if done[each["id"]] else 200
+    return answers
+
+
+@router.post(PATH + "/{id}/test", summary="Call the receiver once with a test document")
+async def test(request: Request, topic: str, id: str) -> Response:
+    """The answer says how it went; nothing is stored or tried again."""
+    service, key = await requests.allowed(request, "subscribe", topic)
+    live = await service.topic(key.tenant, topic)
+    one = await _find(service, live, id)
+    if one.webhook is None:
+        raise Problem(409, "no-webhook", "The subscription has no webhook", f"subscription {id!r}")
+    now = service.settings.clock()
+    document = new_id(now).replace("doc_", "test_")
+    call = Call(
+        url=one.webhook["url"],
+        secret=one.webhook["secret"],
+        id=delivery_id(document, live.name, id),
+        body=_TEST,
+        content_type="application/xml",
+        document=document,
+        topic=live.name,
+        subscription=id,
+    )
+    outcome = await service.dispatcher.sender.call(call, now)
+    return requests.answer(
+        {
+            "delivered": outcome.ok,
+            "id": call.id,
+            "status": outcome.status,
+            "reason": outcome.reason,
+            "seconds": round(outcome.seconds, 6),
+        }
+    )
+
+
+async def _find(service: Service, live: LiveTopic, id: str) -> Subscription:
+    one = await service.read(lambda connection: subscriptions.find(connection, live.number, id))
+    if one is None:
+        raise unknown("subscription", id)
+    return one

@@ -1,0 +1,119 @@
+"""The ASGI application: calls, pages, errors in one shape, headers that every answer carries."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.exceptions import HTTPException
+
+import pathcast
+from pathcast.service import pages
+from pathcast.service.api import (
+    dead_letters,
+    deliveries,
+    documents,
+    explaining,
+    keys,
+    operations,
+    subscriptions,
+    topics,
+)
+from pathcast.service.core import Service
+from pathcast.service.headers import Headers
+from pathcast.service.problems import Problem, unavailable
+from pathcast.service.settings import Settings
+
+log = logging.getLogger("pathcast.service")
+
+DESCRIPTION = """Publish/subscribe for XML. Put a topic, put subscriptions in XPath, publish documents, and
+receive those that match by pulling, as Server-Sent Events or by webhook.
+
+Every call but those about health needs `Authorization: Bearer KEY`. Errors are `application/problem+json`."""
+
+
+def create_app(service: Service) -> FastAPI:
+    """The application of one service; it starts and stops the service."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        await service.start()
+        yield
+        await service.stop()
+
+    app = FastAPI(
+        title="Pathcast",
+        version=pathcast.__version__,
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        docs_url=None,  # its page loads scripts from another host; ours does not
+        redoc_url=None,
+    )
+    app.state.service = service
+    families = (
+        (operations,)
+        if service.settings.worker
+        else (
+            operations,
+            explaining,
+            topics,
+            documents,  # before subscriptions: none of their paths is a prefix of another's
+            subscriptions,
+            deliveries,
+            dead_letters,
+            keys,
+        )
+    )
+    for family in families:
+        app.include_router(family.router)
+    if not service.settings.worker:
+        pages.mount(app)
+    handle_errors(app)
+    app.add_middleware(Headers, metrics=service.metrics)
+    return app
+
+
+def create_playground(settings: Settings) -> FastAPI:
+    """The playground without a service: expressions are checked, nothing is kept."""
+    app = FastAPI(title="Pathcast", version=pathcast.__version__, docs_url=None, redoc_url=None)
+    app.state.settings = settings
+    app.include_router(explaining.router)
+    pages.mount(app)
+    handle_errors(app)
+    app.add_middleware(Headers)
+    return app
+
+
+def handle_errors(app: FastAPI) -> None:
+    """Everything that goes wrong is answered as a problem."""
+
+    async def problem(request: Request, error: Exception) -> Response:
+        assert isinstance(error, Problem)
+        return error.response()
+
+    async def invalid(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        found = [
+            {"where": ".".join(str(part) for part in each["loc"]), "message": each["msg"]}
+            for each in error.errors()
+        ]
+        detail = "; ".join(f"{each['where']}: {each['message']}" for each in found[:5])
+        return Problem(422, "request", "The request is wrong", detail, errors=found).response()
+
+    async def http(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        headers = dict(error.headers or {})
+        return Problem(error.status_code, "http", str(error.detail), headers=headers).response()
+
+    async def store(request: Request, error: Exception) -> Response:
+        log.error("the store failed: %s", type(error).__name__)
+        return unavailable("the store cannot be reached").response()
+
+    app.add_exception_handler(Problem, problem)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(HTTPException, http)
+    app.add_exception_handler(SQLAlchemyError, store)

@@ -1,0 +1,169 @@
+"""The catalog: every topic with the index of its enabled subscriptions, kept in step with the store.
+
+A live topic remembers the version that its index holds. Before documents are matched in a transaction, the
+versions are compared with the store's and what is newer is applied (`refresh`). So a subscription that was
+answered with success is seen by the next document, whichever process took either.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection
+
+import pathcast
+from pathcast.schema import Schema
+from pathcast.service.store import subscriptions as rows
+from pathcast.service.store import topics
+from pathcast.service.store.subscriptions import Subscription
+from pathcast.service.store.topics import Topic
+
+_CHUNK = 10_000  # subscriptions that are registered in one call
+
+
+@dataclass(slots=True, eq=False)
+class LiveTopic:
+    """A topic in memory."""
+
+    number: int
+    tenant: str
+    name: str
+    settings: dict[str, Any]
+    index: pathcast.Index
+    version: int = 0
+    channels: dict[str, str] = field(default_factory=dict)
+    """How enabled subscriptions that are not pulled are delivered."""
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    @property
+    def retention(self) -> float | None:
+        """Seconds that documents of this topic are kept."""
+        return self.settings.get("retention")
+
+    def apply(self, given: Iterable[Subscription]) -> None:
+        """Bring subscriptions into the index as they are now."""
+        adding: list[Subscription] = []
+        for each in given:
+            if each.enabled:
+                adding.append(each)
+                continue
+            self.drop([each.id])
+        for start in range(0, len(adding), _CHUNK):
+            register(self.index, adding[start : start + _CHUNK])
+        for each in adding:
+            if each.channel != "pull":
+                self.channels[each.id] = each.channel
+            elif self.channels:
+                self.channels.pop(each.id, None)
+
+    def drop(self, ids: Iterable[str]) -> None:
+        """Take subscriptions out of the index, as far as they are in it."""
+        for id in ids:
+            self.channels.pop(id, None)
+            if id in self.index:
+                self.index.remove(id)
+
+
+def register(index: pathcast.Index, given: list[Subscription]) -> None:
+    """Add many to an index, all or none."""
+    index.add_many([(each.id, each.xpath, each.ordered, each.namespaces) for each in given])
+
+
+def empty_index(settings: dict[str, Any]) -> pathcast.Index:
+    """An index as the settings of a topic want it; `ValueError` or `PathcastError` when they are wrong."""
+    schema = settings.get("schema")
+    if isinstance(schema, str):
+        schema = {"dtd": schema}
+    return pathcast.Index(
+        namespaces=settings.get("namespaces"),
+        ignore_namespaces=bool(settings.get("ignore_namespaces")),
+        limits=pathcast.Limits(**(settings.get("limits") or {})),
+        schema=Schema.from_text(schema["dtd"], schema.get("root")) if schema else None,
+        impossible="ignore",
+    )
+
+
+class Catalog:
+    """All topics by tenant and name."""
+
+    def __init__(self) -> None:
+        self._topics: dict[tuple[str, str], LiveTopic] = {}
+        self._by_number: dict[int, LiveTopic] = {}
+        self._lock = threading.RLock()
+
+    def topics(self) -> list[LiveTopic]:
+        """All of them, as they are now."""
+        return list(self._topics.values())
+
+    def get(self, tenant: str, name: str) -> LiveTopic | None:
+        """The topic of this name, if it is in memory."""
+        return self._topics.get((tenant, name))
+
+    def by_number(self, number: int) -> LiveTopic | None:
+        """The topic with this number, if it is in memory."""
+        return self._by_number.get(number)
+
+    def load(self, connection: Connection) -> None:
+        """Everything that the store has, and nothing that it has no more."""
+        found = topics.everything(connection)
+        for topic in found:
+            self.follow(connection, topic)
+        known = {topic.number for topic in found}
+        for live in self.topics():
+            if live.number not in known:
+                self.forget(live)
+
+    def follow(self, connection: Connection, topic: Topic) -> LiveTopic:
+        """The live topic, brought up to the version that the store has."""
+        with self._lock:
+            live = self._by_number.get(topic.number)
+            if live is None:
+                return self._build(connection, topic)
+        with live.lock:
+            if live.version >= topic.version:
+                return live
+            if live.version < topic.rebuilt or live.version < topic.floor:
+                return self._build(connection, topic)
+            since = live.version
+            live.apply(rows.changed(connection, topic.number, since))
+            live.drop(rows.removed(connection, topic.number, since))
+            live.version = topic.version
+        return live
+
+    def _build(self, connection: Connection, topic: Topic) -> LiveTopic:
+        live = LiveTopic(
+            topic.number, topic.tenant, topic.name, topic.settings, empty_index(topic.settings), topic.version
+        )
+        live.apply(rows.everything(connection, topic.number))
+        self.install(live)
+        return live
+
+    def install(self, live: LiveTopic) -> None:
+        """Put a topic in the place of what was known under its name."""
+        with self._lock:
+            self._topics[live.tenant, live.name] = live
+            self._by_number[live.number] = live
+
+    def forget(self, live: LiveTopic) -> None:
+        """Take a topic away."""
+        with self._lock:
+            self._by_number.pop(live.number, None)
+            if self._topics.get((live.tenant, live.name)) is live:
+                del self._topics[live.tenant, live.name]
+
+    def refresh(self, connection: Connection, numbers: Iterable[int]) -> dict[int, LiveTopic]:
+        """These topics, at least as new as the store is in this transaction; without those that are gone."""
+        stored = topics.versions(connection, numbers)
+        current: dict[int, LiveTopic] = {}
+        for number, version in stored.items():
+            live = self._by_number.get(number)
+            if live is None or live.version < version:
+                row = topics.by_number(connection, number)
+                if row is None:
+                    continue
+                live = self.follow(connection, row)
+            current[number] = live
+        return current

@@ -1,0 +1,183 @@
+"""The service without HTTP: its parts, how they start and stop, and what they do in the background."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
+
+from pathcast.service import maintenance
+from pathcast.service.access import TENANT, Access
+from pathcast.service.bell import Bell
+from pathcast.service.catalog import Catalog, LiveTopic
+from pathcast.service.metrics import Metrics
+from pathcast.service.problems import unavailable, unknown
+from pathcast.service.publishing import Publication, Publisher
+from pathcast.service.quota import Meter
+from pathcast.service.settings import Settings
+from pathcast.service.store import Database, keys, topics
+from pathcast.service.store.keys import SCOPES
+from pathcast.service.webhooks.dispatcher import Dispatcher
+from pathcast.service.writer import Writer
+
+T = TypeVar("T")
+
+log = logging.getLogger("pathcast.service")
+
+_FOLLOW = 1.0  # seconds between two looks at a store that others change
+
+
+class Service:
+    """Everything that one process holds."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.database = Database(settings.url)
+        self.catalog = Catalog()
+        self.metrics = Metrics()
+        self.bell = Bell()
+        self.access = Access(self.database, settings)
+        self.meter = Meter(settings.clock)
+        publisher = Publisher(self.catalog, settings.clock, self.metrics.matched)
+        self.writer = Writer(self.database, publisher.publish)
+        self.dispatcher = Dispatcher(self)
+        self.ready = False
+        self.pending = maintenance.Pending(self)
+        self._tasks: list[asyncio.Task[None]] = []
+        self._stopping = threading.Event()
+
+    def open(self) -> str | None:
+        """Bring the store up to date; the secret of the first administrator key, when one was made."""
+        self.database.migrate()
+        now = self.settings.clock()
+        given = self.settings.admin_key
+        with self.database.writing() as connection:
+            if given:
+                if keys.by_digest(connection, keys.digest(given), now) is not None:
+                    return None
+            elif keys.any_operator(connection, now):
+                return None
+            secret = given or keys.new_secret()
+            keys.create(
+                connection,
+                secret,
+                tenant=TENANT,
+                scopes=SCOPES,
+                topics=("*",),
+                quota={},
+                now=now,
+                operator=True,
+                labels={"name": "first administrator"},
+            )
+        return None if given else secret
+
+    async def start(self) -> None:
+        """Begin to work; `ready` is true when the indexes are loaded."""
+        self.writer.start()
+        self._tasks.append(asyncio.create_task(self._load()))
+
+    async def _load(self) -> None:
+        while True:
+            try:
+                await self.read(self.catalog.load)
+                break
+            except SQLAlchemyError as error:
+                log.error("the store cannot be read, trying again: %s", type(error).__name__)
+                await asyncio.sleep(_FOLLOW)
+        self.ready = True
+        log.info("ready: %d topics", sum(1 for _ in self.catalog.topics()))
+        for work in (maintenance.sample, maintenance.expire):
+            self._tasks.append(asyncio.create_task(work(self)))
+        self._tasks.append(asyncio.create_task(self.dispatcher.run()))
+        if self.database.shared:
+            self._tasks.append(asyncio.create_task(self._follow()))
+
+    async def _follow(self) -> None:
+        """See what other processes changed and published."""
+        from pathcast.service.store.listening import listen
+
+        loop = asyncio.get_running_loop()
+        ring = self._rung_elsewhere
+        listening = threading.Thread(
+            target=listen,
+            args=(self.database, self._stopping, lambda topic: loop.call_soon_threadsafe(ring, topic)),
+            daemon=True,
+        )
+        listening.start()
+        while True:
+            await asyncio.sleep(_FOLLOW)
+            try:
+                await self.read(self.catalog.load)
+            except SQLAlchemyError as error:
+                log.warning("the store cannot be read: %s", type(error).__name__)
+
+    def _rung_elsewhere(self, topic: int) -> None:
+        self.bell.ring(topic)
+        self.dispatcher.wake()
+
+    async def stop(self) -> None:
+        """Answer who waits, finish what is queued, close the store."""
+        self._stopping.set()
+        self.bell.close()
+        await self.dispatcher.stop()
+        for task in self._tasks:
+            task.cancel()
+        for task in self._tasks:
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        await asyncio.to_thread(self.writer.close)
+        self.database.close()
+
+    async def read(self, look: Callable[[Connection], T]) -> T:
+        """Read from the store in a thread."""
+
+        def work() -> T:
+            with self.database.reading() as connection:
+                return look(connection)
+
+        return await asyncio.to_thread(work)
+
+    async def topic(self, tenant: str, name: str) -> LiveTopic:
+        """The topic of this name; a `Problem` when there is none."""
+        live = self.catalog.get(tenant, name)
+        if live is not None and not self.database.shared:
+            return live
+        if not self.ready:
+            raise unavailable("the indexes are being loaded")
+        if live is None and not self.database.shared:
+            raise unknown("topic", name)
+
+        def follow(connection: Connection) -> LiveTopic:
+            row = topics.find(connection, tenant, name)
+            if row is None:
+                raise unknown("topic", name)
+            return self.catalog.follow(connection, row)
+
+        return await self.read(follow)
+
+    def publish(self, publication: Publication) -> asyncio.Future[Publication]:
+        """Queue a document; the result comes when it is durable."""
+        waiter = self.writer.publish(publication.topic.tenant, publication)
+        waiter.add_done_callback(self._published)
+        return waiter
+
+    def _published(self, waiter: asyncio.Future[Publication]) -> None:
+        if waiter.cancelled() or waiter.exception() is not None:
+            return
+        done = waiter.result()
+        outcome = "repeated" if done.repeated else "accepted" if done.status == 202 else "refused"
+        self.metrics.documents.labels(outcome).inc()
+        self.metrics.bytes.inc(len(done.body))
+        if outcome != "accepted":
+            return
+        matches = [str(id) for id in done.matches or ()]  # type: ignore[union-attr]
+        self.pending.published(done.topic.tenant, len(matches))
+        self.bell.ring(done.topic.number, matches)
+        if done.topic.channels:
+            self.dispatcher.wake()

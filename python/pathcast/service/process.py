@@ -1,0 +1,114 @@
+"""The process: logs, the first key, and the server until it is told to stop."""
+
+from __future__ import annotations
+
+import json
+import logging
+import signal
+import sys
+import time
+import webbrowser
+from types import FrameType
+from typing import Any
+
+import uvicorn
+
+from pathcast.service.app import create_app, create_playground
+from pathcast.service.core import Service
+from pathcast.service.settings import Settings
+
+
+class Lines(logging.Formatter):
+    """One JSON object a line. Contents of documents are never logged."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        entry: dict[str, Any] = {
+            "time": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
+            + f".{int(record.msecs):03}Z",
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if record.exc_info:
+            entry["error"] = self.formatException(record.exc_info)
+        return json.dumps(entry, ensure_ascii=True)
+
+
+def log_to_stderr() -> None:
+    """Send everything that is logged to standard error."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(Lines())
+    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+
+
+def serve(settings: Settings) -> None:
+    """Run until SIGTERM or SIGINT."""
+    log_to_stderr()
+    service = Service(settings)
+    secret = service.open()
+    if secret is not None:
+        # Once, and not through the log: logs are kept and passed on.
+        print(f"The first administrator key, shown this once: {secret}", flush=True)
+    config = uvicorn.Config(
+        create_app(service),
+        host=settings.host,
+        port=settings.port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # a client's own word about its address is not believed
+        timeout_graceful_shutdown=5,
+        backlog=2048,
+    )
+    _run(_Server(config, service))
+
+
+def play(host: str, port: int, show: bool) -> None:
+    """Run the playground alone until it is told to stop."""
+    log_to_stderr()
+    settings = Settings(host=host, port=port, playground=True)
+    config = uvicorn.Config(
+        create_playground(settings),
+        host=host,
+        port=port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+    )
+    _run(_Server(config, None, "/playground" if show else None))
+
+
+def _run(server: _Server) -> None:
+    """Until a signal; to be asked to stop is no failure, so the exit status is 0."""
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        sys.exit(0)
+
+    for each in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(each, leave)  # uvicorn raises the signal again when it has shut down
+    server.run()
+
+
+class _Server(uvicorn.Server):
+    """Says where it listens, and wakes who waits as soon as it is to stop: open streams would hold it up."""
+
+    def __init__(self, config: uvicorn.Config, service: Service | None, show: str | None = None) -> None:
+        super().__init__(config)
+        self._service = service
+        self._show = show
+
+    async def startup(self, sockets: Any = None) -> None:
+        await super().startup(sockets)
+        for server in getattr(self, "servers", []):
+            for socket in server.sockets:
+                host, port = socket.getsockname()[:2]
+                address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+                print(f"Pathcast serves {address}", flush=True)
+                if self._show is not None:
+                    webbrowser.open(address + self._show)
+
+    async def shutdown(self, sockets: Any = None) -> None:
+        if self._service is not None:
+            self._service.bell.close()
+        await super().shutdown(sockets)

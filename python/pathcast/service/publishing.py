@@ -1,0 +1,204 @@
+"""Publishing: documents matched and stored with everything that follows from them, in one transaction.
+
+Into the transaction go the document, a row for each delivery, a push for each webhook, the dead letter of a
+document that was refused, and the answer to its idempotency key. When the transaction is committed, the
+promise holds; when it is not, nothing has happened.
+
+Numbers of documents are cursors, so within a topic they must be committed in the order they were given. On
+PostgreSQL a lock on the topic sees to that; on SQLite there is one writer.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection, text
+
+from pathcast.errors import DocumentError
+from pathcast.service.catalog import Catalog, LiveTopic
+from pathcast.service.problems import Problem, bad_document, unknown
+from pathcast.service.settings import Clock
+from pathcast.service.store import dead_letters, deliveries, documents, listening, pushes
+
+_LOCKS = 0x7061  # the family of advisory locks: one for each topic
+
+
+@dataclass(slots=True, eq=False)
+class Publication:
+    """One document on its way into the store, and the answer to it."""
+
+    topic: LiveTopic
+    body: bytes
+    digest: str
+    content_type: str | None = None
+    key: str | None = None
+    trace: str | None = None
+    matches: Sequence[Any] | DocumentError | None = None
+    """What was found before the transaction, for large documents."""
+    version: int = -1
+    """The version of the topic that `matches` was found with."""
+    status: int = 0
+    answer: dict[str, Any] = field(default_factory=dict)
+    document: str | None = None
+    number: int = 0
+    repeated: bool = False
+
+
+class Publisher:
+    """Turns publications into rows."""
+
+    def __init__(self, catalog: Catalog, clock: Clock, observe: Callable[[float, int], None]) -> None:
+        self._catalog = catalog
+        self._clock = clock
+        self._observe = observe
+
+    def publish(self, connection: Connection, batch: list[Publication]) -> None:
+        """Store these documents; afterwards each has its status and answer."""
+        for each in batch:  # it may be the second try
+            each.status, each.repeated = 0, False
+        numbers = sorted({each.topic.number for each in batch})
+        if connection.dialect.name == "postgresql":
+            for number in numbers:
+                lock = {"family": _LOCKS, "topic": number % (1 << 31)}
+                connection.execute(text("SELECT pg_advisory_xact_lock(:family, :topic)"), lock)
+        current = self._catalog.refresh(connection, numbers)
+        for topic in numbers:
+            mine = [each for each in batch if each.topic.number == topic]
+            live = current.get(topic)
+            if live is None:
+                for each in mine:
+                    problem = unknown("topic", each.topic.name)
+                    each.status, each.answer = problem.status, problem.answer()
+                continue
+            first = _first_of_their_key(connection, live, mine)
+            self._match(live, first)
+            self._store(connection, live, first)
+            _repeat(mine)
+
+    def _match(self, live: LiveTopic, batch: list[Publication]) -> None:
+        unmatched = [each for each in batch if each.matches is None or each.version != live.version]
+        if not unmatched:
+            return
+        began = time.perf_counter()
+        results = live.index.match_many([each.body for each in unmatched])
+        self._observe((time.perf_counter() - began) / len(unmatched), len(unmatched))
+        for each, result in zip(unmatched, results, strict=True):
+            each.matches, each.version = result, live.version
+
+    def _store(self, connection: Connection, live: LiveTopic, batch: list[Publication]) -> None:
+        now = self._clock()
+        good: list[tuple[Publication, list[str]]] = []
+        dead: list[dict[str, Any]] = []
+        for each in batch:
+            if isinstance(each.matches, DocumentError):
+                dead.append(_refuse(each, each.matches, now))
+            else:
+                good.append((each, [str(id) for id in each.matches or ()]))
+        if good:
+            rows = [_row(each, len(ids), now) for each, ids in good]
+            delivering: list[tuple[int, str, int]] = []
+            pushing: list[tuple[str, int, str, int]] = []
+            for (each, ids), number in zip(good, documents.add(connection, rows), strict=True):
+                each.number = number
+                delivering += [(live.number, id, number) for id in ids]
+                if live.channels:
+                    pushing += [(live.tenant, live.number, id, number) for id in ids if id in live.channels]
+            if delivering:
+                deliveries.add(connection, delivering)
+            if pushing:
+                pushes.add(connection, pushing, now)
+            if delivering and connection.dialect.name == "postgresql":
+                listening.tell(connection, live.number)
+        if dead:
+            dead_letters.add(connection, dead)
+        keyed = [each for each in batch if each.key is not None]
+        if keyed:
+            documents.remember(connection, [_remembered(each, now) for each in keyed])
+
+
+def _row(each: Publication, matched: int, now: float) -> dict[str, Any]:
+    each.document = documents.new_id(now)
+    each.status, each.answer = 202, {"document": each.document, "matched": matched}
+    return {
+        "id": each.document,
+        "tenant": each.topic.tenant,
+        "topic": each.topic.number,
+        "received": now,
+        "content_type": each.content_type,
+        "trace": each.trace,
+        "size": len(each.body),
+        "matched": matched,
+        "body": each.body,
+    }
+
+
+def _refuse(each: Publication, error: DocumentError, now: float) -> dict[str, Any]:
+    letter = dead_letters.new_id()
+    problem = bad_document(error, dead_letter=letter)
+    each.status, each.answer = problem.status, problem.answer()
+    return {
+        "id": letter,
+        "tenant": each.topic.tenant,
+        "topic": each.topic.name,
+        "kind": "document",
+        "reason": problem.detail,
+        "line": error.line or None,
+        "column": error.column or None,
+        "content_type": each.content_type,
+        "size": len(each.body),
+        "body": each.body,
+        "created": now,
+    }
+
+
+def _remembered(each: Publication, now: float) -> dict[str, Any]:
+    return {
+        "topic": each.topic.number,
+        "key": each.key,
+        "digest": each.digest,
+        "status": each.status,
+        "answer": each.answer,
+        "created": now,
+    }
+
+
+def _first_of_their_key(
+    connection: Connection, live: LiveTopic, batch: list[Publication]
+) -> list[Publication]:
+    """Those to store. A key that was answered before gets that answer; of one key, the first counts."""
+    keys = {each.key for each in batch if each.key is not None}
+    known = documents.remembered(connection, live.number, list(keys)) if keys else {}
+    seen: set[str] = set()
+    first: list[Publication] = []
+    for each in batch:
+        if each.key is None:
+            first.append(each)
+        elif each.key in known:
+            digest, status, answer = known[each.key]
+            _again(each, digest, status, answer)
+        elif each.key not in seen:
+            seen.add(each.key)
+            first.append(each)
+    return first
+
+
+def _repeat(batch: list[Publication]) -> None:
+    """The answer of the first to those of the same batch with the same key."""
+    firsts = {each.key: each for each in batch if each.status and not each.repeated}
+    for each in batch:
+        if not each.status:
+            first = firsts[each.key]
+            _again(each, first.digest, first.status, first.answer)
+
+
+def _again(each: Publication, digest: str, status: int, answer: dict[str, Any]) -> None:
+    each.repeated = True
+    each.status, each.answer = status, answer
+    if digest != each.digest:
+        problem = Problem(
+            422, "idempotency-key", "The key was used for another document", f"Idempotency-Key {each.key!r}"
+        )
+        each.status, each.answer = problem.status, problem.answer()

@@ -1,0 +1,121 @@
+"""One call of a receiver, bounded in every direction: time, redirects, address, size of the answer."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import ssl
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import httpx
+
+import pathcast
+from pathcast.service.settings import Network
+from pathcast.service.webhooks import addresses, signature
+
+ANSWER_BYTES = 64 << 10  # of a receiver's answer; the rest is not read
+_CONNECTIONS = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a call ended."""
+
+    ok: bool
+    seconds: float
+    status: int | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """What a receiver gets."""
+
+    url: str
+    secret: str
+    id: str
+    body: bytes
+    content_type: str | None
+    document: str
+    topic: str
+    subscription: str
+    trace: str | None = None
+
+    def headers(self, now: float) -> dict[str, str]:
+        """The headers, signed for this moment."""
+        timestamp = int(now)
+        headers = {
+            "Content-Type": self.content_type or "application/xml",
+            "User-Agent": f"pathcast/{pathcast.__version__}",
+            "webhook-id": self.id,
+            "webhook-timestamp": str(timestamp),
+            "webhook-signature": signature.sign(self.secret, self.id, timestamp, self.body),
+            "pathcast-document": self.document,
+            "pathcast-topic": self.topic,
+            "pathcast-subscription": self.subscription,
+        }
+        if self.trace and re.fullmatch(r"[0-9a-f-]{55}", self.trace):
+            headers["traceparent"] = self.trace
+        return headers
+
+
+class Sender:
+    """Makes calls; one for each process."""
+
+    def __init__(self, allowed: Sequence[Network], timeout: float) -> None:
+        self._allowed = allowed
+        self._timeout = timeout
+        self._client = httpx.AsyncClient(
+            follow_redirects=False,
+            trust_env=False,  # no proxy: it would resolve the name again
+            timeout=httpx.Timeout(timeout),
+            limits=httpx.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=64),
+            verify=ssl.create_default_context(),
+        )
+
+    async def call(self, call: Call, now: float) -> Outcome:
+        """Call a receiver; never raises for what a receiver does."""
+        began = time.perf_counter()
+        status: int | None = None
+        reason: str | None = None
+        try:
+            async with asyncio.timeout(self._timeout):
+                status = await self._post(call, now)
+        except TimeoutError:
+            reason = f"no answer within {self._timeout:g} s"
+        except addresses.ForbiddenAddressError as error:
+            reason = str(error)
+        except OSError as error:
+            reason = f"the address cannot be found: {error.strerror or error}"
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+            reason = f"{type(error).__name__}: {error}"[:500]
+        ok = status is not None and 200 <= status < 300
+        if status is not None and not ok:
+            reason = f"answered {status}" + (", and redirects are not followed" if status // 100 == 3 else "")
+        return Outcome(ok, time.perf_counter() - began, status, reason)
+
+    async def _post(self, call: Call, now: float) -> int:
+        target = await addresses.resolve(call.url, self._allowed)
+        request = self._client.build_request(
+            "POST",
+            target.url,
+            content=call.body,
+            headers={**call.headers(now), "Host": target.host},
+            extensions={"sni_hostname": target.name},
+        )
+        response = await self._client.send(request, stream=True)
+        try:
+            read = 0
+            async for chunk in response.aiter_raw():
+                read += len(chunk)
+                if read > ANSWER_BYTES:
+                    break  # the status is known; closing drops the connection
+        finally:
+            await response.aclose()
+        return response.status_code
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._client.aclose()

@@ -1,0 +1,27 @@
+"""The fixture `server`: one process for each store and test file, with topics of each test's own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+if sys.version_info < (3, 11):
+    collect_ignore_glob = ["*"]  # the service needs Python 3.11
+else:
+    from tests.service.server import Server
+
+    @pytest.fixture(scope="module")
+    def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+        """A server that lets webhooks reach this machine."""
+        data = tmp_path_factory.mktemp("data")
+        with Server("--data", str(data), "--allow-webhooks-to", "127.0.0.0/8") as running:
+            yield running
+
+
+@pytest.fixture
+def name(request: pytest.FixtureRequest) -> str:
+    """A name that no other test uses."""
+    node: pytest.Item = request.node
+    return "".join(letter if letter.isalnum() else "-" for letter in node.name)[:100]
