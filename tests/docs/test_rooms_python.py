@@ -83,6 +83,11 @@ def test_every_room_is_in_the_order() -> None:
     assert set(sources()) <= set(ORDER)
 
 
+def test_the_order_is_the_one_that_is_drawn() -> None:
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    assert " · ".join(name for name in ORDER if name != "__main__") in page
+
+
 def test_rooms_import_only_rooms_before_them() -> None:
     back = []
     for name, files in sources().items():
