@@ -14,7 +14,7 @@ pip := PIP_DISABLE_PIP_VERSION_CHECK=1 $(bin)/python -m pip install --quiet
 # Directories are in the list because a file that is gone shows only in its directory's time.
 rust := Cargo.toml Cargo.lock $(shell find crates -type d -o -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup prerequisites java demo tour test test-rust test-python faults lint bench jars lock format clean
+.PHONY: help setup prerequisites java demo tour test test-rust test-python faults lint bench bench-quick jars lock format clean
 
 help: ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
@@ -67,15 +67,18 @@ lint: setup ## Check format, lints, types and stubs
 	@$(bin)/mypy --no-error-summary
 	@$(bin)/python -m mypy.stubtest --concise pathcast._core
 
-bench: java setup jars ## Run the benchmarks side by side
+bench: java setup jars ## Run every benchmark; goes on where it was cut
 	@$(bin)/python -m bench
+
+bench-quick: setup ## Time the default engine on every workload in five minutes, beside the kept figures
+	@$(bin)/python -m bench --quick
 
 format: setup ## Format all sources
 	@cargo fmt --all
 	@$(bin)/ruff check --quiet --fix
 	@$(bin)/ruff format --quiet
 
-jars: .jars/kafka/fetched .jars/spark/fetched .jars/postgres/fetched ## Fetch the servers that tests start (needs Maven)
+jars: .jars/kafka/fetched .jars/spark/fetched .jars/postgres/fetched .jars/ruler/fetched ## Fetch the servers that tests start (needs Maven)
 	@:
 
 .jars/%/fetched: tools/jars/pom.xml

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from math import nan
 from pathlib import Path
 from typing import Annotated
@@ -17,12 +17,14 @@ from rich.console import Console
 from rich.table import Table
 
 from bench import (
+    beside,
     curves,
     engines,
     filters,
     network,
     network_report,
     pruning,
+    quick,
     reader,
     registration,
     relational,
@@ -39,6 +41,7 @@ EXPERIMENTS: dict[str, Callable[[Kept, Plan], Iterator[Row]]] = {
     "reader": reader.table,
     "registration": registration.table,
     "engines": engines.table,
+    "peers": beside.table,
     "filters": filters.filters,
     "pruning": pruning.table,
     "network-tables": network.tables,
@@ -81,15 +84,23 @@ def main(
         Path, typer.Option("--output", "-o", help="The folder for the figures as JSON.")
     ] = RESULTS,
     reports: Annotated[Path, typer.Option(help="The folder for reports as HTML.")] = Path("build/bench"),
+    quick_form: Annotated[
+        bool, typer.Option("--quick", help="Only `auto`, in five minutes, beside the kept figures.")
+    ] = False,
     draw: Annotated[
         bool,
         typer.Option("--draw", help="Run nothing; draw the reports of the figures in the folder."),
     ] = False,
 ) -> None:
     """Run the experiments side by side; a wrong answer ends the run with an error."""
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    if quick_form:
+        now = Kept(quick.FOLDER / "engines.json")
+        _run("engines", now, quick.PLAN, True, float("inf"))
+        _print(console, "× tokeniser, unseen", list(quick.compared(now, Kept.read(output / "engines.json"))))
+        return
     _known("experiment", experiments, list(EXPERIMENTS))
     _known("workload", workload, list(WORKLOADS))
-    console = Console(width=None if sys.stdout.isatty() else 160)
     reports.mkdir(parents=True, exist_ok=True)
     names = experiments or list(EXPERIMENTS)
     if not draw:
@@ -99,7 +110,8 @@ def main(
         for name in names:
             kept = Kept.read(output / f"{name}.json")
             whole = _run(name, kept, plan, again, end)
-            _print(console, name, kept)
+            _print(console, name, kept.rows, (EXPERIMENTS[name].__doc__ or "").strip())
+            console.print(f"kept in {kept.path}")
             if not whole:
                 console.print("stopped: the same command goes on from here")
                 break
@@ -128,19 +140,17 @@ def _run(name: str, kept: Kept, plan: Plan, again: bool, end: float) -> bool:
     return True
 
 
-def _print(console: Console, name: str, kept: Kept) -> None:
-    if not kept.rows:
+def _print(console: Console, name: str, rows: Sequence[Row], title: str = "") -> None:
+    if not rows:
         console.print(f"{name}: needs what is not here")
         return
-    columns = list(names_of(kept.rows))
-    title = (EXPERIMENTS[name].__doc__ or "").strip()
-    notes = ["note"] if any(row.note for row in kept.rows) else []
-    table = Table(name, *columns, *notes, title=title, title_justify="left")
-    for row in kept.rows:
+    columns = list(names_of(rows))
+    notes = ["note"] if any(row.note for row in rows) else []
+    table = Table(name, *columns, *notes, title=title or None, title_justify="left")
+    for row in rows:
         cells = (shown(row.values.get(each, nan)) for each in columns)
         table.add_row(row.subject, *cells, *([row.note] if notes else []))
     console.print(table)
-    console.print(f"kept in {kept.path}")
 
 
 if __name__ == "__main__":
