@@ -74,7 +74,10 @@ def main(
     workload: Annotated[list[str] | None, typer.Option(help="Only these workloads.")] = None,
     engine: Annotated[list[str] | None, typer.Option(help="Only these engines.")] = None,
     size: Annotated[list[int] | None, typer.Option(help="Only these numbers of subscriptions.")] = None,
-    seconds: Annotated[float, typer.Option(help="For matching with one index.")] = Plan.seconds,
+    seconds: Annotated[float, typer.Option(help="Processor time for `auto`.")] = Plan.seconds,
+    other_seconds: Annotated[
+        float, typer.Option(help="Processor time for another engine.")
+    ] = Plan.other_seconds,
     minutes: Annotated[
         float,
         typer.Option(help="Stop after the row that is under way then; the next run goes on from there."),
@@ -104,7 +107,13 @@ def main(
     reports.mkdir(parents=True, exist_ok=True)
     names = experiments or list(EXPERIMENTS)
     if not draw:
-        plan = Plan(tuple(workload or WORKLOADS), tuple(engine or ()), tuple(size or ()), seconds=seconds)
+        plan = Plan(
+            tuple(workload or WORKLOADS),
+            tuple(engine or ()),
+            tuple(size or ()),
+            seconds=seconds,
+            other_seconds=other_seconds,
+        )
         console.print(f"measuring {commit() or 'code without a commit'}")
         end = time.perf_counter() + 60 * minutes
         for name in names:

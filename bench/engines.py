@@ -25,6 +25,7 @@ from bench.workloads import Workload, rules
 from pathcast.index import needs_schema
 
 SEED, CHECK_SEED = 1, 2
+PATIENCE = 10  # times the processor time that an engine may take until it is cut off
 CHECKED = 10  # documents whose answers are compared
 PRUNED = ("auto",)  # also shown with pruned queries
 
@@ -38,7 +39,7 @@ class Set:
     documents: list[bytes]
     others: list[bytes]
     """For comparing answers."""
-    seconds: float
+    plan: Plan
 
     @property
     def name(self) -> str:
@@ -73,7 +74,7 @@ def table(kept: Kept, plan: Plan) -> Iterator[Row]:
                 list(islice(workload.documents(SEED), NEEDED)),
                 list(islice(workload.documents(CHECK_SEED), CHECKED)),
             )
-        each = Set(workload, workload.queries(size), *drawn[workload.name], plan.seconds)
+        each = Set(workload, workload.queries(size), *drawn[workload.name], plan)
         yield from side_by_side(each, missing)
 
 
@@ -99,14 +100,12 @@ def side_by_side(each: Set, wanted: list[tuple[str, str, bool]]) -> Iterator[Row
             if said != other:
                 raise WrongAnswerError(f"{each.name}: {label} and {wanted[0][0]} differ on document {place}")
         expected = expected or outcome.digests
-        yield Row(f"{each.name}: {label}", outcome.values, _note(each, outcome))
+        yield Row(f"{each.name}: {label}", outcome.values, _note(each, engine, outcome))
 
 
-def _note(each: Set, outcome: Outcome) -> str:
-    if outcome.stage == "building":
-        return f"cut after {4 * each.seconds:.0f} s of building"
+def _note(each: Set, engine: str, outcome: Outcome) -> str:
     if outcome.stage != "done":
-        return f"cut after {8 * each.seconds:.0f} s of matching"
+        return f"cut after {PATIENCE * each.plan.seconds_of(engine):.0f} s of {outcome.stage}"
     if outcome.values["warmed with"] < 1_000:
         return f"slow: {outcome.values['warmed with']:.0f} documents before unseen ones"
     if each.workload.name == "rules" and rules.left_out():
@@ -122,8 +121,8 @@ def _cut_off(each: Set, engine: str, pruned: bool, reference: bool) -> Outcome:
     worker.start()
     sending.close()
     outcome = Outcome()
-    # Matching bounds itself but for the one call that it cannot leave.
-    while receiving.poll((4 if outcome.stage == "building" else 8) * each.seconds + 10):
+    # Matching bounds its processor time, but for a call that it cannot leave; a busy machine takes longer.
+    while receiving.poll(PATIENCE * each.plan.seconds_of(engine)):
         try:
             outcome.stage, values, outcome.digests, outcome.failure = receiving.recv()
         except EOFError:
@@ -152,7 +151,7 @@ def _worker(out: Connection, each: Set, engine: str, pruned: bool, reference: bo
         "MB": stats["memory_bytes"] / 1e6,
     }
     out.send(("matching", values, [], ""))
-    values = columns(index, each.documents, each.seconds)
+    values = columns(index, each.documents, each.plan.seconds_of(engine))
     stats = index.stats()
     values["cache MB"] = (stats["cache_bytes"] + stats["remembered_bytes"]) / 1e6
     answers = [index.match(document) for document in each.others]

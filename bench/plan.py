@@ -19,14 +19,20 @@ class Plan:
     """All sizes of a workload if none is named."""
     largest: int = 100_000
     """Of engines other than `auto`."""
-    seconds: float = 15.0
-    """For matching with one index; four times as long for building it."""
+    seconds: float = 20.0
+    """Of processor time for matching with `auto`; four times as long for building."""
+    other_seconds: float = 4.0
+    """For the other engines."""
 
     def sets(self) -> Iterator[tuple[Workload, int]]:
         """Workloads with each of their sizes."""
         for name in self.workloads:
             workload = WORKLOADS[name]
             yield from ((workload, size) for size in workload.sizes if not self.sizes or size in self.sizes)
+
+    def seconds_of(self, engine: str) -> float:
+        """What an engine may take."""
+        return self.seconds if engine == "auto" else self.other_seconds
 
     def takes(self, engine: str, size: int) -> bool:
         """Whether an engine is run at that size."""

@@ -16,12 +16,13 @@ from bench.plan import Plan
 from bench.workloads import WORKLOADS
 
 WIRE = WORKLOADS["wire"]
+PLAN = Plan(seconds=1, other_seconds=1)
 
 
 @pytest.fixture
 def small() -> engines.Set:
     documents = list(islice(WIRE.documents(1), NEEDED + 10))
-    return engines.Set(WIRE, WIRE.queries(40), documents[:-10], documents[-10:], seconds=1)
+    return engines.Set(WIRE, WIRE.queries(40), documents[:-10], documents[-10:], PLAN)
 
 
 def test_every_engine_has_a_row_with_every_column(small: engines.Set) -> None:
@@ -45,7 +46,7 @@ def test_a_wrong_answer_ends_the_run(small: engines.Set, monkeypatch: pytest.Mon
         return index
 
     monkeypatch.setattr(engines, "index_of", forgetful)
-    wide = engines.Set(WIRE, ["//body.a", "//*"], small.documents, small.others, seconds=1)
+    wide = engines.Set(WIRE, ["//body.a", "//*"], small.documents, small.others, PLAN)
     wanted = [entry for entry in engines.entries(WIRE) if entry[0] in ("auto", "lazy-dfa")]
     with pytest.raises(WrongAnswerError, match="lazy-dfa and auto differ on document"):
         list(engines.side_by_side(wide, wanted))
@@ -54,12 +55,14 @@ def test_a_wrong_answer_ends_the_run(small: engines.Set, monkeypatch: pytest.Mon
 def test_an_engine_that_is_cut_off_says_so(small: engines.Set, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engines, "_worker", lambda out, *_: out.send(("building", {}, [], "")))
     row = next(engines.side_by_side(small, engines.entries(WIRE)))
-    assert row.note == "cut after 4 s of building"
+    assert row.note == "cut after 10 s of building"
     assert not row.values
 
 
 def test_a_run_goes_on_where_it_was_cut(tmp_path: Path) -> None:
-    plan = Plan(workloads=("wire",), engines=("auto", "yfilter"), sizes=(1_000,), seconds=0.2)
+    plan = Plan(
+        workloads=("wire",), engines=("auto", "yfilter"), sizes=(1_000,), seconds=0.2, other_seconds=0.2
+    )
     kept = Kept.read(tmp_path / "engines.json")
     first = next(engines.table(kept, plan))
     kept.keep(first)
