@@ -20,6 +20,7 @@ __all__ = [
     "explain",
     "leaf_paths",
     "needs_schema",
+    "path_steps",
     "shred",
     "strict_elements",
     "xtrie_index",
@@ -40,6 +41,7 @@ def xtrie_view(
     list[tuple[int, int, int, int, bool, int, int, str, int]],
 ]: ...
 def leaf_paths(document: bytes, limits: Limits) -> list[tuple[list[tuple[str, str]], bytes]]: ...
+def path_steps(xpath: str, limits: Limits) -> list[tuple[bool, str]] | None: ...
 def explain(
     xpath: str,
     document: Document,

@@ -194,7 +194,7 @@ class Deployment:
         return messages(self.kafka, topic, isolation)
 
     def quarantined(self, broker: str) -> list[tuple[str, str, bytes]]:
-        """Sender, reason and bytes of what a broker has set aside."""
+        """Sender, reason and bytes of what a broker has quarantined."""
         found = []
         for message in self.committed(self.topic(broker, "quarantine")):
             headers = message.headers()

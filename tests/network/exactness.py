@@ -1,4 +1,4 @@
-"""Covering and overlap of linear patterns held against exact oracles.
+"""Covering and overlap of linear patterns compared with exact oracles.
 
 ``python -m tests.network.exactness --pairs 1000000 --seed 1``
 """

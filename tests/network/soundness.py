@@ -1,4 +1,4 @@
-"""Covering and overlap of whole expressions held against documents: what is claimed must be so.
+"""Covering and overlap of whole expressions compared with documents: what is claimed must be so.
 
 ``python -m tests.network.soundness --sets 2000 --seed 1``
 

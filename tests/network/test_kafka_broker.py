@@ -210,7 +210,7 @@ def test_only_listed_clients_are_let_in(made: Deployment) -> None:
         reader.client.flush()
         reader.until(lambda: reader.has("edge/reader/1"), "document")
     assert [(who, why) for who, why, _ in made.quarantined("edge")] == [
-        ("client stranger", "it is no client of this broker")
+        ("client stranger", "it is not a client of this broker")
     ]
 
 

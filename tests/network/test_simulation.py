@@ -14,18 +14,19 @@ from pathcast.network import message as m
 from pathcast.network.message import Advertised
 from pathcast.network.publications import Publications
 from pathcast.network.routing import Router
-from pathcast.network.simulation import Checks, ViolationError, Wire, World, scenario
-from pathcast.network.simulation.scenario import satisfied
+from pathcast.network.simulation import Checks, ViolationError, Wire, World
 from pathcast.network.simulation.simulate import simulate
 from pathcast.network.simulation.topology import TopologyError, read_topology, tree
 from pathcast.reference import Expression, parse
+from tests.network import scenario
+from tests.network.scenario import satisfied
 
 SEEDS = int(os.environ.get("PATHCAST_SEEDS", "150"))
 EXAMPLES = Path(__file__).parents[2] / "examples" / "network"
 
 
 def test_random_lives() -> None:
-    """2,000 and more: ``python -m pathcast.network.simulation.scenario --seeds 2000``."""
+    """2,000 and more: ``python -m tests.network.scenario --seeds 2000``."""
     total = 0
     for seed in range(SEEDS):
         counted, _ = scenario.run(seed)

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use pathcast_core::cover::{
-    Advertisement, AdvertisementError, Expression, Forest, Handle, Inserted, LeafPath, Registry,
+    Advertisement, AdvertisementError, Expression, Forest, Handle, Inserted, LeafPath, PlainStep, Registry,
 };
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
@@ -209,4 +209,17 @@ pub(crate) fn leaf_paths(py: Python<'_>, document: &[u8], limits: &Bound<'_, PyA
         .map_err(|error| raise(document_exception(py, &error)))?;
     let path = |path: LeafPath| (path.names, PyBytes::new(py, path.xml.as_bytes()).unbind());
     Ok(paths.into_iter().map(path).collect())
+}
+
+/// The steps of a path of names and wildcards, each with whether it may lie any number of levels below the last; None for any
+/// other expression.
+#[pyfunction]
+pub(crate) fn path_steps(
+    py: Python<'_>,
+    xpath: &str,
+    limits: &Bound<'_, PyAny>,
+) -> PyResult<Option<Vec<PlainStep>>> {
+    let limits = limits_from_python(limits)?;
+    pathcast_core::cover::plain_steps(xpath, &limits)
+        .map_err(|error| raise(xpath_exception(py, &error, xpath)))
 }

@@ -37,6 +37,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(needs_schema, module)?)?;
     module.add_function(wrap_pyfunction!(explain::explain, module)?)?;
     module.add_function(wrap_pyfunction!(cover::leaf_paths, module)?)?;
+    module.add_function(wrap_pyfunction!(cover::path_steps, module)?)?;
     module.add_function(wrap_pyfunction!(yardstick::bare_elements, module)?)?;
     module.add_function(wrap_pyfunction!(yardstick::strict_elements, module)?)?;
     module.add_function(wrap_pyfunction!(relational::compile, module)?)?;

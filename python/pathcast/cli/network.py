@@ -38,7 +38,7 @@ def simulate(
 ) -> None:
     """Run a network in this process and print what each broker and link had to do.
 
-    The same file and seed give the same run. Every delivery is held against a network that floods; what is
+    The same file and seed give the same run. Every delivery is compared with a network that floods; what is
     lost, false or twice ends the run with status 1.
 
     \b

@@ -103,7 +103,7 @@ class Broker:
         return self._finished(out)
 
     def handle_bytes(self, kind: str, sender: str, data: bytes, now: float) -> Outcome:
-        """A message as bytes, from a ``"broker"`` or a ``"client"``; what is none goes to the quarantine."""
+        """A message as bytes, from a ``"broker"`` or a ``"client"``; what cannot be read is quarantined."""
         try:
             message = decode(data, self.policy.wire)
         except WireError as error:
@@ -123,7 +123,7 @@ class Broker:
         link = self.links.get(neighbour)
         try:
             if link is None:
-                raise RefusedError("it is no neighbour")
+                raise RefusedError("it is not a neighbour")
             self._admit(sender, now)
             if isinstance(message, Publish):
                 self.router.arrive(out, neighbour, message)
@@ -159,7 +159,7 @@ class Broker:
 
     def _hello(self, out: Outcome, link: Link, hello: m.Hello) -> None:
         if not is_sound(hello, link.name):
-            raise RefusedError("its way to the root is none")
+            raise RefusedError("its way to the root cannot be right")
         link.path, link.theirs = hello.path, hello.epoch
         self._keep(link)
         self._review(out)
@@ -225,13 +225,11 @@ class Broker:
         self._redirected.add(neighbour)
 
     def _subscribe(self, link: Link, message: m.Subscribe) -> None:
-        link.filters += 1
-        if link.filters > self.policy.max_filters:
-            link.filters -= 1
+        if link.filters >= self.policy.max_filters:
             raise RefusedError(f"it has {self.policy.max_filters:,} filters, the most that are taken")
         if not self.publications.hold_for_neighbour(message.filter, link.name):
-            link.filters -= 1
-            raise RefusedError("it has subscribed to that before")
+            raise RefusedError("it has already subscribed to that")
+        link.filters += 1
 
     def _unsubscribe(self, link: Link, message: m.Unsubscribe) -> None:
         if not self.publications.release_neighbour(message.filter, link.name):
@@ -244,7 +242,7 @@ class Broker:
                 f"it has {self.policy.max_advertisements:,} advertisements, the most that are taken"
             )
         if not self.subscriptions.hold_for_neighbour(message.id, message.advertised, link.name):
-            raise RefusedError("it has advertised that before")
+            raise RefusedError("it has already advertised that")
         self._redirected.add(link.name)
         self._advertised_changed = True
 
@@ -359,7 +357,7 @@ class Broker:
     def _refuse(self, out: Outcome, sender: str, reason: str, data: bytes) -> Outcome:
         self.counters.quarantined += 1
         out.quarantined.append(Quarantined(sender, reason, data))
-        out.notes.append(printable(f"{sender}: a message was set aside: {reason}"))
+        out.notes.append(printable(f"{sender}: a message was quarantined: {reason}"))
         return out
 
     def _finished(self, out: Outcome) -> Outcome:

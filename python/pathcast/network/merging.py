@@ -10,7 +10,6 @@ subscriber: brokers at the edge match with the subscriptions themselves.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from pathcast import _core
@@ -23,7 +22,6 @@ from pathcast.types import Namespaces
 Step = tuple[str, str]
 Steps = tuple[Step, ...]
 
-_STEP = re.compile(r"(//|/)(\*|[^\s/*@()\[\]|.'\"=<>!,+$]+(?:\.[^\s/*@()\[\]|.'\"=<>!,+$]+)*)")
 MOST_DIFFERENT = 2
 """Steps that rule 3 may drop from either side; at least as many must be common."""
 
@@ -34,18 +32,8 @@ def steps(xpath: str) -> Steps | None:
     >>> steps("/a//body.head/*"), steps("a/b"), steps("/a[b]")
     ((('/', 'a'), ('//', 'body.head'), ('/', '*')), (('//', 'a'), ('/', 'b')), None)
     """
-    text = xpath.strip()
-    if not text.startswith("/"):
-        text = f"//{text}"
-    found: list[Step] = []
-    at = 0
-    while at < len(text):
-        step = _STEP.match(text, at)
-        if step is None or "::" in step[2]:
-            return None
-        found.append((step[1], step[2]))
-        at = step.end()
-    return tuple(found)
+    found = _core.path_steps(xpath, Limits())
+    return None if found is None else tuple(("//" if below else "/", name) for below, name in found)
 
 
 def text(path: Sequence[Step]) -> str:

@@ -61,7 +61,7 @@ class Advertise(NamedTuple):
 
 
 class Unadvertise(NamedTuple):
-    """They come no more."""
+    """The publisher has withdrawn its advertisement."""
 
     id: str
 
@@ -73,7 +73,7 @@ class Subscribe(NamedTuple):
 
 
 class Unsubscribe(NamedTuple):
-    """They are wanted no more."""
+    """The filter has been withdrawn."""
 
     filter: Filter
 
@@ -107,7 +107,7 @@ class ClientAdvertise(NamedTuple):
 
 
 class ClientUnadvertise(NamedTuple):
-    """A client will publish them no more."""
+    """A client withdraws an advertisement."""
 
     id: str
 

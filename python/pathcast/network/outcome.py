@@ -11,7 +11,7 @@ from pathcast.network.state import Record, Store
 
 @dataclass(slots=True)
 class Outcome:
-    """To be done as one: keep the records, send, deliver and set aside, and only then forget the message.
+    """To be done as one: keep the records, send, deliver and quarantine, and only then forget the message.
 
     A transport that does all or nothing of it, with the message that caused it, loses nothing and repeats
     nothing. Messages to one neighbour keep their order.

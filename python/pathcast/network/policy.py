@@ -51,7 +51,7 @@ class Policy:
     max_advertisements: int = 10_000
     """Advertisements of one neighbour or client."""
     rate: float | None = None
-    """Messages a second from one sender; more go to the quarantine. None is no bound."""
+    """Messages a second from one sender; more go to the quarantine. None means no bound."""
     burst: int = 1_000
     """Messages that a sender may send at once, with a bound on the rate."""
     durable: bool = True

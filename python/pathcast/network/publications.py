@@ -123,7 +123,7 @@ class Publications:
             self.index.add(entry.handle, filter.xpath, ordered=filter.ordered, namespaces=namespaces)
 
     def release_neighbour(self, filter: Filter, neighbour: str) -> bool:
-        """A neighbour wants it no more; whether it did."""
+        """A neighbour no longer wants it; whether it did."""
         entry = self.entries.get(filter)
         if entry is None or neighbour not in entry.neighbours:
             return False
@@ -133,7 +133,7 @@ class Publications:
         return True
 
     def release_client(self, filter: Filter, client: str, id: str) -> None:
-        """A client wants it no more."""
+        """A client no longer wants it."""
         entry = self.entries[filter]
         ids = entry.clients[client]
         del ids[id]
@@ -160,7 +160,7 @@ class Publications:
         return side
 
     def close_side(self, name: str) -> None:
-        """Tell a neighbour nothing more, and forget what it was told."""
+        """Stop telling a neighbour what is wanted, and forget what it was told."""
         side = self.sides.pop(name, None)
         if side is None:
             return

@@ -32,7 +32,7 @@ class Router:
         self.broker = broker
 
     def publish(self, out: Outcome, client: str, document: str, mark: str, body: bytes) -> None:
-        """A client of this broker publishes; raises `DocumentError` for what is no document."""
+        """A client of this broker publishes; raises `DocumentError` if it is not well-formed."""
         broker = self.broker
         entries = broker.publications.matching(body)
         broker.seen.first(document, mark)

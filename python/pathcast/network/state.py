@@ -78,7 +78,7 @@ def read_records(records: Iterable[Record | tuple[bytes, bytes | None]]) -> dict
         except ValueError as error:
             raise StateError(f"a record of the broker's state cannot be read: {error}") from None
         if not isinstance(parsed, list) or not parsed or not (content is None or isinstance(content, dict)):
-            raise StateError(f"a record of the broker's state has the key {key[:80]!r}, which is none")
+            raise StateError(f"a record of the broker's state has the key {key[:80]!r}, which cannot be read")
         name = _hashable(parsed)
         if content is None:
             found.pop(name, None)

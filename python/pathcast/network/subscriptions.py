@@ -58,7 +58,7 @@ class Subscriptions:
     # -- who advertises what -------------------------------------------------------------------------------
 
     def number(self, advertised: Advertised) -> int:
-        """The number of some paths; raises `AdvertisementError` for what is none."""
+        """The number of some paths; raises `AdvertisementError` for a text that cannot be read."""
         number = self._numbers.get(advertised)
         if number is None:
             number = self._next
@@ -90,7 +90,7 @@ class Subscriptions:
         self._publisher(id, advertised).is_local = True
 
     def release_neighbour(self, id: str, neighbour: str) -> bool:
-        """A neighbour advertises it no more; whether it did."""
+        """A neighbour no longer advertises it; whether it did."""
         publisher = self.publishers.get(id)
         if publisher is None or neighbour not in publisher.neighbours:
             return False
@@ -100,7 +100,7 @@ class Subscriptions:
         return True
 
     def release_local(self, id: str) -> None:
-        """A client of this broker advertises it no more."""
+        """A client of this broker no longer advertises it."""
         publisher = self.publishers[id]
         publisher.is_local = False
         self._forget(publisher)

@@ -53,7 +53,7 @@ class Link:
 
     @classmethod
     def of(cls, name: str, values: dict[str, Any]) -> Link:
-        """From a record; `KeyError` and `TypeError` for one that is none."""
+        """From a record; raises `KeyError` or `TypeError` if it is damaged."""
         return cls(
             name,
             int(values["epoch"]),

@@ -21,6 +21,7 @@ mod keys;
 mod leaves;
 mod overlap;
 mod registry;
+mod steps;
 mod trie;
 mod values;
 mod word;
@@ -30,6 +31,7 @@ pub use degree::imperfect_degree;
 pub use forest::{Forest, Inserted, Removed};
 pub use leaves::{LeafPath, leaf_paths};
 pub use registry::{Expression, Handle, Registry};
+pub use steps::{PlainStep, plain_steps};
 
 use crate::names::Names;
 use crate::pattern::{Condition, as_linear};

@@ -77,7 +77,7 @@ class Checks:
     owed: dict[tuple[Place, str], None] = field(default_factory=dict)
     counted: Counted = field(default_factory=Counted)
     is_watching: bool = True
-    """Whether deliveries are held against flooding; without, they are only counted."""
+    """Whether deliveries are compared with flooding; otherwise they are only counted."""
     is_disturbed: bool = False
     """Whether links or brokers have changed since the network was at rest."""
 

@@ -55,7 +55,7 @@ class Report:
 def simulate(topology: Topology, *, checked: bool = True) -> Report:
     """Links first, then advertisements, subscriptions, documents; the network comes to rest after each.
 
-    With `checked` every delivery is held against flooding; raises `ViolationError`.
+    With `checked` every delivery is compared with flooding; raises `ViolationError`.
 
     >>> from pathcast.network.simulation.topology import Publishing, Subscribing, tree
     >>> from pathcast.network.message import Advertised

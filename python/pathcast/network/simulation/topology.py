@@ -141,7 +141,7 @@ class _Reader:
 
     def keys(self, table: Any, where: str, known: str) -> Mapping[str, Any]:
         if not isinstance(table, dict):
-            raise self.error(f"{where} is no table")
+            raise self.error(f"{where} is not a table")
         unknown = set(table) - set(known.split())
         if unknown:
             raise self.error(f"{where} has no {min(unknown)!r}; it has {known}")

@@ -12,7 +12,7 @@ delays, loses and crashes.
 >>> [(delivery.document, delivery.ids) for delivery in ann.deliveries()]
 [('berlin/wire/1', ('titles',))]
 
-What a broker refuses is set aside with a reason, and nothing else is affected.
+What a broker refuses goes to the quarantine with a reason, and nothing else is affected.
 
 >>> ann.subscribe("broken", "//item[")
 >>> network.quarantine[0].reason

@@ -65,12 +65,12 @@ class Arrival:
         try:
             kind, _, name = (given[0] or b"").decode("utf-8").partition(" ")
         except UnicodeDecodeError:
-            raise ForgedError(f"its header {FROM} is no text") from None
+            raise ForgedError(f"its header {FROM} is not UTF-8 text") from None
         if kind not in ("broker", "client") or not name or len(given[0]) > LONGEST_NAME:
             raise ForgedError(f"its header {FROM} is neither 'broker NAME' nor 'client NAME', or too long")
         peer = (settings.neighbours if kind == "broker" else settings.clients).get(name)
         if kind == "client" and peer is None and not settings.open:
-            raise ForgedError("it is no client of this broker")
+            raise ForgedError("it is not a client of this broker")
         expected = settings.inbox if peer is None or peer.speaks_on is None else peer.speaks_on
         if expected != self.place.topic:
             raise ForgedError(f"{kind} {name} speaks on another topic: it is forged")

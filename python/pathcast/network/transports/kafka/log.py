@@ -71,7 +71,7 @@ def read_state(connection: Connection, topic: str, stopping: Callable[[], bool])
             heard = time.monotonic()
             key, value = message.key(), message.value()
             if key is None:
-                raise StateError(f"a record of {topic} has no key: it is none of a broker's state")
+                raise StateError(f"a record of {topic} has no key: this topic does not hold a broker's state")
             latest.pop(key, None)
             if value is not None:
                 latest[key] = value

@@ -4,7 +4,7 @@ Topology, policy, schemas, clients and faults are all drawn from the seed: trees
 the strategies of the paper, merging, whole documents or paths, lost and repeated messages, crashes in the
 middle of a transaction, brokers that join and leave, links that break and heal.
 
-``python -m pathcast.network.simulation.scenario --seeds 2000`` runs many and stops at the first violation;
+``python -m tests.network.scenario --seeds 2000`` runs many and stops at the first violation;
 a seed that fails fails again.
 """
 
