@@ -1,4 +1,4 @@
-"""Neighbours and clients that lie, on a real Kafka: what they send is set aside with a reason, and nobody
+"""Neighbours and clients that lie, on a real Kafka: what they send is quarantined with a reason, and nobody
 else notices."""
 
 from __future__ import annotations
@@ -52,18 +52,18 @@ def test_lies_are_set_aside_and_others_are_unaffected(kafka: KafkaServer, tmp_pa
 
         liar = "broker mallory"
         lie("no header line", liar, b"\x00\xff garbled")
-        lie("no JSON", liar, b"{" + b"[" * 50_000 + b"\n")
+        lie("not JSON", liar, b"{" + b"[" * 50_000 + b"\n")
         lie("no message of kind 'become-root'", liar, b'{"v":1,"kind":"become-root"}\n')
         lie("version 2", liar, b'{"v":2,"kind":"reset","epoch":1}\n')
-        lie("which is no int", liar, b'{"v":1,"kind":"reset","epoch":"x"}\n')
+        lie("which is not a whole number", liar, b'{"v":1,"kind":"reset","epoch":"x"}\n')
         lie("given twice", liar, b'{"v":1,"kind":"reset","epoch":1,"epoch":1}\n')
         lie("has no value", liar, None)
         lie("and the limit is", liar, m.Publish("x/y/1", b"<a>" + b" " * (LARGEST - RESERVED) + b"</a>"))
-        lie("its way to the root is none", liar, m.Hello(("edge", "mallory"), 1))
+        lie("its way to the root cannot be right", liar, m.Hello(("edge", "mallory"), 1))
         lie("has not been", liar, m.Reset(99))
         lie("a broker does not send such messages", liar, m.ClientPublish("1", b"<a/>"))
         lie("line 1", liar, m.Publish("x/y/2", b"<a><b></a>"))
-        lie("it is no neighbour", "broker nobody", m.Publish("x/y/3", b"<a/>"))
+        lie("it is not a neighbour", "broker nobody", m.Publish("x/y/3", b"<a/>"))
         lie("speaks on another topic: it is forged", "broker honest", m.Publish("x/y/4", b"<a/>"))
         lie("0 headers", None, m.Publish("x/y/5", b"<a/>"))
         lie("neither 'broker NAME'", "root", m.Publish("x/y/6", b"<a/>"))
@@ -71,6 +71,8 @@ def test_lies_are_set_aside_and_others_are_unaffected(kafka: KafkaServer, tmp_pa
         lie("a client does not send such messages", "client eve", m.Publish("x/y/7", b"<a/>"))
         lie("expected a step", "client eve", m.ClientSubscribe("s", Filter("//a[")))
         lie("line 1", "client eve", m.ClientPublish("1", b"no document"))
+        bad = rb'{"v":1,"kind":"client-subscribe","id":"\ud800\uffff","filter":{"xpath":"//a"}}' + b"\n"
+        lie("surrogate", "client eve", bad)
         lie("column", "client eve", m.ClientAdvertise("s", Advertised(("/a(/b",))))
 
         # It joins as a neighbour should, and lies about what it has said before.

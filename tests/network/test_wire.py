@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 
 import pytest
@@ -50,23 +51,23 @@ def test_deliveries() -> None:
     [
         (b"", "no header line"),
         (b"{}", "no header line"),
-        (b"\xff\xfe\n", "no JSON"),
-        (b"[1]\n", "no JSON object"),
-        (b"[" * 100_000 + b"\n", "no JSON"),
+        (b"\xff\xfe\n", "not JSON"),
+        (b"[1]\n", "not a JSON object"),
+        (b"[" * 100_000 + b"\n", "not JSON"),
         (b'{"v":2,"kind":"reset","epoch":1}\n', "version 2"),
         (b'{"v":true,"kind":"reset","epoch":1}\n', "version True"),
         (b'{"v":1}\n', "no message of kind None"),
         (b'{"v":1,"kind":["reset"]}\n', "no message of kind"),
         (b'{"v":1,"kind":"reset","epoch":-1}\n', "out of range"),
-        (b'{"v":1,"kind":"reset","epoch":1e3}\n', "no int"),
-        (b'{"v":1,"kind":"reset","epoch":true}\n', "no int"),
+        (b'{"v":1,"kind":"reset","epoch":1e3}\n', "whole number"),
+        (b'{"v":1,"kind":"reset","epoch":true}\n', "whole number"),
         (b'{"v":1,"kind":"reset","epoch":1,"more":2}\n', "'more'"),
         (b'{"v":1,"kind":"reset","epoch":1,"epoch":2}\n', "given twice"),
         (b'{"v":1,"kind":"reset","epoch":1}\n<a/>', "no body"),
         (b'{"v":1,"kind":"subscribe","filter":{"xpath":""}}\n', "empty"),
         (b'{"v":1,"kind":"subscribe","filter":{"xpath":"/a","namespaces":{"n":1}}}\n', "namespaces"),
         (b'{"v":1,"kind":"subscribe","filter":{"xpath":"/a","py":1}}\n', "'py'"),
-        (b'{"v":1,"kind":"unadvertise","id":"\\ud800"}\n', "no text"),
+        (b'{"v":1,"kind":"unadvertise","id":"\\ud800"}\n', "surrogate"),
         (b'{"v":1,"kind":"unadvertise","id":"' + b"x" * 10_000 + b'"}\n', "too long"),
         (b'{"v":1,"kind":"hello","path":[1],"epoch":1}\n', "'path'"),
         (
@@ -77,9 +78,63 @@ def test_deliveries() -> None:
         ),
     ],
 )
-def test_what_is_no_message(data: bytes, reason: str) -> None:
+def test_bytes_that_cannot_be_read(data: bytes, reason: str) -> None:
     with pytest.raises(WireError, match=reason):
         decode(data)
+
+
+BAD_TEXTS = ["\\ud800", "\\udfff", "\\ud800\\uffff", "\\uffff\\udc00x", "\\u0000", "a\\u0000b"]
+PLACES = [
+    '{"v":1,"kind":"client-subscribe","id":"TEXT","filter":{"xpath":"//a"}}',
+    '{"v":1,"kind":"client-subscribe","id":"1","filter":{"xpath":"//a[. = \'TEXT\']"}}',
+    '{"v":1,"kind":"client-subscribe","id":"1","filter":{"xpath":"//a","namespaces":{"n":"TEXT"}}}',
+    '{"v":1,"kind":"client-subscribe","id":"1","filter":{"xpath":"//a","namespaces":{"TEXT":"u"}}}',
+    '{"v":1,"kind":"client-advertise","id":"1","advertised":{"texts":["/a","/TEXT"]}}',
+    '{"v":1,"kind":"client-advertise","id":"1","advertised":{"texts":["/a"],"namespaces":{"n":"TEXT"}}}',
+    '{"v":1,"kind":"hello","path":["b","TEXT"],"epoch":1}',
+    '{"v":1,"kind":"publish","document":"TEXT"}',
+    '{"v":1,"kind":"TEXT"}',
+    '{"v":1,"kind":"reset","epoch":1,"TEXT":1}',
+]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("text", BAD_TEXTS)
+def test_text_that_could_not_be_written_again_is_refused_in_every_field(place: str, text: str) -> None:
+    with pytest.raises(WireError, match=r"surrogate|U\+0000") as caught:
+        decode(place.replace("TEXT", text).encode() + b"\n")
+    assert str(caught.value).isascii()
+
+
+def test_every_message_that_is_read_can_be_written_and_read_again() -> None:
+    """Random values in random fields: surrogates in pairs and alone, odd numbers, long texts."""
+    random = Random(7)
+    texts = ["a", "\\ud83d\\ude00", "\\ud800", "\\u0000", "\\uffff", "é", "\\n", "x" * 2000, "", "\\\\u0041"]
+    values = ["1", "-1", "1e9", "true", "null", "[]", "{}", "9" * 30, "NaN"]
+    read = 0
+    for _ in range(20_000):
+        message = encode(random.choice(MESSAGES)).split(b"\n", 1)[0].decode()
+        parts = message.split('"')
+        for _ in range(random.randint(1, 2)):
+            place = random.randrange(1, len(parts), 2)
+            parts[place] = random.choice(texts)
+        text = '"'.join(parts)
+        if random.random() < 0.2:
+            text = re.sub(r":\d+", lambda _: ":" + random.choice(values), text)
+        try:
+            made = decode(text.encode() + b"\n")
+        except WireError:
+            continue
+        read += 1
+        assert decode(encode(made)) == made
+    assert read > 1_000
+
+
+def test_what_cannot_be_written_is_an_error_for_the_writer() -> None:
+    with pytest.raises(WireError, match="surrogate"):
+        encode(m.ClientPublish("\ud800", b"<a/>"))
+    with pytest.raises(WireError, match="surrogate"):
+        encode_delivery(m.Delivery("\udfff", "d", ("1",), b"<a/>"))
 
 
 def test_size_limits() -> None:
@@ -92,7 +147,7 @@ def test_size_limits() -> None:
         decode(encode(m.Publish("d" * 70, b"")), limits)
 
 
-def test_damaged_messages_are_refused_or_are_messages() -> None:
+def test_damaged_messages_are_refused_or_can_be_read() -> None:
     """One flipped bit, a torn end, two messages mixed; never another error."""
     random = Random(1)
     read = 0

@@ -1,8 +1,9 @@
 """Messages as bytes: one line of JSON, then the document if there is one.
 
-The line names the version and the kind; every field is checked for its type and its size, unknown kinds and
-fields are refused. Nothing in a message can make a reader run code or use more memory than the message has
-bytes.
+The line names the version and the kind. Every field is checked for its type and its size, every text for
+being Unicode that can be written again (no surrogates, no U+0000); unknown kinds and fields are refused. So
+whatever is read can be passed on: `decode(encode(decode(data)))` is `decode(data)`. Nothing in a message can
+make a reader run code or use more memory than the message has bytes.
 
 >>> from pathcast.network.message import Subscribe
 >>> encode(Subscribe(Filter("/a/b")))
@@ -17,6 +18,7 @@ pathcast.network.wire.WireError: a message of kind 'subscribe' has no 'filter'
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -47,18 +49,17 @@ class WireLimits:
 
 
 class WireError(PathcastError, ValueError):
-    """Bytes that are no message, and why."""
+    """Bytes that cannot be read as a message, and why."""
 
 
 def encode(message: Message) -> bytes:
     """A message as bytes."""
     kind, fields, body = _KINDS[type(message)].write(message)
-    header = {"v": VERSION, "kind": kind, **fields}
-    return json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" + body
+    return _written({"v": VERSION, "kind": kind, **fields}) + body
 
 
 def decode(data: bytes, limits: WireLimits | None = None) -> Message:
-    """The message that bytes are; `WireError` says why they are none."""
+    """The message in some bytes; `WireError` says why they cannot be read."""
     limits = limits or WireLimits()
     header, body = _header(data, limits)
     name = header.pop("kind", None)
@@ -76,7 +77,7 @@ def decode(data: bytes, limits: WireLimits | None = None) -> Message:
 def encode_delivery(delivery: Delivery) -> bytes:
     """What a client gets, as bytes: who, which document, by which subscriptions, and the document."""
     header = {"v": VERSION, "client": delivery.client, "document": delivery.document, "ids": delivery.ids}
-    return json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" + delivery.body
+    return _written(header) + delivery.body
 
 
 def decode_delivery(data: bytes, limits: WireLimits | None = None) -> Delivery:
@@ -84,12 +85,17 @@ def decode_delivery(data: bytes, limits: WireLimits | None = None) -> Delivery:
     limits = limits or WireLimits()
     header, body = _header(data, limits)
     fields = _Fields(header, "delivery", limits)
-    ids = fields.take("ids", list)
-    if not all(isinstance(id, str) for id in ids):
-        raise WireError("the ids of a delivery are texts")
-    made = Delivery(fields.text("client"), fields.text("document"), tuple(ids), body)
+    ids = fields.texts("ids", len(data), limits.text)
+    made = Delivery(fields.text("client"), fields.text("document", 4 * limits.text), ids, body)
     fields.finish()
     return made
+
+
+def _written(header: Mapping[str, Any]) -> bytes:
+    try:
+        return json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    except UnicodeEncodeError as error:
+        raise WireError(f"a text of the message has a surrogate: {error.object[error.start]!a}") from None
 
 
 def _header(data: bytes, limits: WireLimits) -> tuple[dict[str, Any], bytes]:
@@ -98,12 +104,16 @@ def _header(data: bytes, limits: WireLimits) -> tuple[dict[str, Any], bytes]:
     end = data.find(b"\n", 0, limits.header_bytes + 1)
     if end < 0:
         raise WireError("the message has no header line, or one that is too long")
+    line = data[:end]
     try:
-        header = json.loads(data[:end].decode("utf-8"), object_pairs_hook=_unique)
+        header = json.loads(line.decode("utf-8"), object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
-        raise WireError(f"the header is no JSON: {error}") from None
+        raise WireError(f"the header is not JSON: {error}") from None
+    if b"\\u" in line:
+        # Only an escape can stand for a surrogate or U+0000; JSON and UTF-8 refuse them as they are.
+        _check_texts(header)
     if not isinstance(header, dict):
-        raise WireError("the header is no JSON object")
+        raise WireError("the header is not a JSON object")
     version = header.pop("v", None)
     if version != VERSION or isinstance(version, bool):
         raise WireError(f"the message has version {_shown(version)}, and {VERSION} is known")
@@ -120,8 +130,27 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+def _check_texts(value: Any) -> None:
+    """Names and values, however deep, have no surrogate and no U+0000."""
+    pending = [value]
+    while pending:
+        match pending.pop():
+            case str() as text:
+                if _UNWRITABLE.search(text):
+                    raise WireError(f"the text {_shown(text)} has a surrogate or U+0000")
+            case dict() as table:
+                pending += table
+                pending += table.values()
+            case list() as values:
+                pending += values
+
+
+_UNWRITABLE = re.compile("[\0\ud800-\udfff]")
+_TYPES = {str: "text", int: "a whole number", bool: "true or false", list: "a list", dict: "an object"}
+
+
 def _shown(value: object) -> str:
-    text = repr(value)
+    text = ascii(value)
     return text if len(text) <= 60 else text[:59] + "…"
 
 
@@ -139,14 +168,14 @@ class _Fields:
             raise WireError(f"a message of kind {self.kind!r} has no {name!r}")
         value = self.fields.pop(name)
         if not isinstance(value, type) or (isinstance(value, bool) and type is not bool):
-            raise WireError(f"{name!r} is {_shown(value)}, which is no {type.__name__}")
+            raise WireError(f"{name!r} is {_shown(value)}, which is not {_TYPES[type]}")
         return value
 
     def text(self, name: str, longest: int | None = None) -> str:
         text = self.take(name, str)
         longest = self.limits.text if longest is None else longest
-        if not text or len(text) > longest or "\ud800" <= max(text) <= "\udfff":
-            raise WireError(f"{name!r} is empty, too long or no text")
+        if not text or len(text) > longest:
+            raise WireError(f"{name!r} is empty or too long")
         return text
 
     def number(self, name: str) -> int:

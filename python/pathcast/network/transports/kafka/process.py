@@ -1,16 +1,18 @@
 """A broker as a process on Kafka: it reads its inbox, routes, and writes what follows, in transactions.
 
-One transaction holds a batch of messages: what neighbours and clients get because of them, what is set aside,
-the records of the broker's state, and the place in the inbox. Kafka commits all of it or nothing. The core
-works ahead in memory, so whenever a transaction is undone the broker is made anew from the committed state.
+One transaction holds a batch of messages: what neighbours and clients get because of them, what is
+quarantined, the records of the broker's state, and the place in the inbox. Kafka commits all of it or
+nothing. The core works ahead in memory, so whenever a transaction is undone the broker is made anew from the
+committed state.
 
 Invariants: what is in memory is the committed state plus the open transaction; a transaction is begun only
 after every older one of this name is finished (`init_transactions`), so the state that is read is the last.
 Of two processes with one name the later one fences the earlier, which then can commit nothing and ends.
 
-A message over which the core fails, or whose consequences no topic takes, would be met again after each
-restart; it is undone once, remembered, and set aside when it is met again. Cost: one commit a batch, tens of
-milliseconds, so a batch takes what has piled up in the meantime.
+A message on which the core fails, or whose consequences cannot be written, would come again after each
+restart. Its transaction is undone once, and when the message comes again it is quarantined. What a stranger
+can send never gets that far: it is refused before a table changes (`pathcast.network.wire`). Cost: one commit
+a batch, tens of milliseconds, so a batch takes what has piled up in the meantime.
 """
 
 from __future__ import annotations
@@ -68,6 +70,9 @@ PATIENCE = 10
 """Transactions in a row that may be undone before the process gives up."""
 BATCH_BYTES = 16 << 20
 
+Written = tuple[str, bytes | None, bytes, list[Header]]
+"""Topic, key, value and headers of one record."""
+
 
 class UndoneError(Exception):
     """The open transaction cannot be committed."""
@@ -82,7 +87,7 @@ class KafkaBroker:
         self.report = Report(settings.name, settings.report_seconds, log)
         self.broker = Broker(settings.name, settings.policy)
         self.poison: dict[Place, str] = {}
-        """Messages that cannot be handled, and why; they are set aside when they are met."""
+        """Messages that cannot be handled, and why; they are quarantined when they come again."""
         self._producer: Producer
         self._consumer: Consumer
         self._positions: dict[str, int] = {}
@@ -162,11 +167,12 @@ class KafkaBroker:
                     break
                 try:
                     outcome = self._handled(each)
+                    written = self._encoded(outcome, each.place)
                 except Exception as error:
                     # Whatever it is, the tables may be half changed, and the message would come again.
                     self.poison[each.place] = f"the broker failed on it: {type(error).__name__}: {error}"
                     raise UndoneError(self.poison[each.place]) from error
-                self._emit(outcome, each.place)
+                self._emit(outcome, written, each.place)
                 self._positions[each.place.topic] = each.place.offset + 1
             self._commit()
             self._careful = max(0, self._careful - len(batch))
@@ -218,7 +224,8 @@ class KafkaBroker:
     def _refused(self, sender: str, why: str, data: bytes) -> Outcome:
         self.broker.counters.quarantined += 1
         return Outcome(
-            quarantined=[Quarantined(sender, why, data)], notes=[f"{sender}: a message was set aside: {why}"]
+            quarantined=[Quarantined(sender, why, data)],
+            notes=[f"{sender}: a message was quarantined: {why}"],
         )
 
     # -- writing -------------------------------------------------------------------------------------------
@@ -228,22 +235,29 @@ class KafkaBroker:
         self._changes.clear()
         self._asked(self._producer.begin_transaction)
 
-    def _emit(self, outcome: Outcome, place: Place | None) -> None:
+    def _encoded(self, outcome: Outcome, place: Place | None) -> list[Written]:
+        """Everything of an outcome that goes to topics, as bytes."""
         settings = self.settings
         own = [Sender("broker", settings.name).header()]
+        written: list[Written] = []
         for neighbour, message in outcome.messages:
             if neighbour in settings.neighbours:
                 target = settings.neighbours[neighbour].sent_to
-                self._write(place, target, settings.name.encode(), encode(message), own)
-                self.report.sent += 1
+                written.append((target, settings.name.encode(), encode(message), own))
         for delivery in outcome.deliveries:
             known = settings.clients.get(delivery.client)
             target = settings.outbox if known is None else known.sent_to
             for data in deliveries(delivery, settings.max_message_bytes):
-                self._write(place, target, delivery.client.encode(), data, [])
+                written.append((target, delivery.client.encode(), data, []))
         for refused in outcome.quarantined:
             data, headers = quarantine(refused, place, settings.max_message_bytes)
-            self._write(place, settings.quarantine, None, data, headers)
+            written.append((settings.quarantine, None, data, headers))
+        return written
+
+    def _emit(self, outcome: Outcome, written: list[Written], place: Place | None) -> None:
+        for topic, name, data, headers in written:
+            self._write(place, topic, name, data, headers)
+        self.report.sent += len(outcome.messages)
         for key, value in outcome.records:
             self._changes.pop(key, None)
             self._changes[key] = value
@@ -363,12 +377,14 @@ class KafkaBroker:
         self.broker, outcome = restored(settings.name, kept.records, settings.policy)
         self.broker.counters = counters
         self._begin()
-        self._emit(outcome, None)
         now = time.time()
+        outcomes = [outcome]
         for name in sorted(set(self.broker.links) - set(settings.neighbours)):
-            self._emit(self.broker.handle_link_down(name, now), None)
+            outcomes.append(self.broker.handle_link_down(name, now))
         for name in sorted(set(settings.neighbours) - set(self.broker.links)):
-            self._emit(self.broker.handle_link_up(name, now), None)
+            outcomes.append(self.broker.handle_link_up(name, now))
+        for outcome in outcomes:
+            self._emit(outcome, self._encoded(outcome, None), None)
         self._commit()
         self._consumer.assign([TopicPartition(topic, 0, offset) for topic, offset in self._positions.items()])
 
