@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import blake2b
@@ -26,7 +26,7 @@ from pathcast.network.advertisement import advertisements, graph_advertisement
 from pathcast.network.message import Advertised, Filter
 from pathcast.network.policy import Merging, Policy
 from pathcast.network.simulation.channel import Wire
-from pathcast.network.simulation.checks import Checks, Counted, ViolationError
+from pathcast.network.simulation.checks import Checks, Counted, Place, ViolationError
 from pathcast.network.simulation.world import World
 from pathcast.schema import Schema
 
@@ -162,6 +162,7 @@ class Scenario:
             (3, self._unsubscribe),
             (6, self._publish),
             (0.7, self._advertise),
+            (0.7, self._announce),
             (0.5, self._unadvertise),
         ]
         if self.faults:
@@ -175,57 +176,61 @@ class Scenario:
         return f"{kind}{self.number}"
 
     def _broker(self) -> str:
-        return self.random.choice(sorted(self.world.nodes))
+        return self.random.choice(self._staying())
+
+    def _staying(self) -> list[str]:
+        return sorted(name for name, node in self.world.nodes.items() if not node.is_leaving)
+
+    def _held(self, places: Iterable[Place]) -> list[Place]:
+        """Those of brokers that stay."""
+        return sorted(place for place in places if not self.world.nodes[place[0]].is_leaving)
 
     def _material(self) -> Material:
         return material(self.random.choice(self.kinds))
 
     def _join(self) -> None:
-        names = sorted(self.world.nodes)
+        names = self._staying()
         if len(names) >= 8:
             return
-        self.checks.disturb()
         name = f"b{self.random.randrange(1000)}-{self._fresh('')}"
         self.world.add_broker(name)
         if names:
             self.world.connect(name, self.random.choice(names), self.wire)
 
     def _leave(self) -> None:
-        names = sorted(self.world.nodes)
+        names = self._staying()
         if len(names) <= 1:
             return
         name = self.random.choice(names)
+        if self.world.nodes[name].pending:
+            return
         checks = self.checks
         for place in [place for place in checks.subscribed if place[0] == name]:
             checks.unsubscribe(*place)
         for place in [place for place in checks.advertised if place[0] == name]:
             checks.unadvertise(*place)
-        checks.disturb()
+        # Whoever would lose its way gets another first.
         neighbours = sorted(self.world.nodes[name].links)
-        if self.world.nodes[name].pending:
-            return
-        self.world.remove_broker(name)
-        # Whoever loses its way finds another, most of the time.
         for one, other in pairwise(neighbours):
-            if other not in self.world.nodes[one].links and self.random.random() < 0.8:
+            if other not in self.world.nodes[one].links:
                 self.world.connect(one, other, self.wire)
+        self.world.retire(name)
 
     def _link(self) -> None:
-        names = sorted(self.world.nodes)
+        names = self._staying()
         if len(names) < 2:
             return
         one, other = self.random.sample(names, 2)
         if other not in self.world.nodes[one].links:
-            self.checks.disturb()
             self.world.connect(one, other, self.wire)
 
     def _break(self) -> None:
         """A link breaks; it heals at once, later, or never."""
-        links = sorted({tuple(sorted(pair)) for pair in self.world.channels})
+        staying = set(self._staying())
+        links = sorted({tuple(sorted(pair)) for pair in self.world.channels if staying.issuperset(pair)})
         if not links:
             return
         one, other = self.random.choice(links)
-        self.checks.disturb()
         self.world.disconnect(one, other)
         if self.random.random() < 0.7:
             self.world.connect(one, other, self.wire)
@@ -235,7 +240,7 @@ class Scenario:
 
     def _subscribe(self) -> None:
         filter = self.random.choice(self._material().filters)
-        held = list(self.checks.subscribed)
+        held = self._held(self.checks.subscribed)
         if held and self.random.random() < 0.15:
             broker, client, id = self.random.choice(held)
         else:
@@ -243,8 +248,9 @@ class Scenario:
         self.checks.subscribe(broker, client, id, filter)
 
     def _unsubscribe(self) -> None:
-        if self.checks.subscribed:
-            self.checks.unsubscribe(*self.random.choice(list(self.checks.subscribed)))
+        held = self._held(self.checks.subscribed)
+        if held:
+            self.checks.unsubscribe(*self.random.choice(held))
 
     def _advertise(self) -> None:
         kind = self.random.choice(self.kinds)
@@ -253,19 +259,29 @@ class Scenario:
         self.checks.advertise(broker, f"p{self.random.randrange(2)}", f"k{kind}", advertised)
 
     def _unadvertise(self) -> None:
-        if self.checks.advertised:
-            self.checks.unadvertise(*self.random.choice(list(self.checks.advertised)))
+        held = self._held(self.checks.advertised)
+        if held:
+            self.checks.unadvertise(*self.random.choice(held))
 
     def _publish(self) -> None:
         random = self.random
-        if self.checks.advertised and random.random() < 0.95:
-            broker, client, id = random.choice(list(self.checks.advertised))
+        places = self._held(self.checks.advertised)
+        if places and random.random() < 0.85:
+            broker, client, id = random.choice(places)
             body = random.choice(material(int(id[1:])).documents)
-            self.checks.publish(broker, client, self._fresh("d"), body, id)
+            self.checks.publish(broker, client, self._fresh("d"), body)
         else:
-            # Nobody has said that it would come: it is delivered where it arrives.
+            # Nobody has said that it would come.
             body = random.choice(self._material().documents)
-            self.checks.publish(self._broker(), "stranger", self._fresh("d"), body, None)
+            self.checks.publish(self._broker(), "stranger", self._fresh("d"), body)
+
+    def _announce(self) -> None:
+        """A publisher advertises and publishes at once."""
+        kind, broker, client = self.random.choice(self.kinds), self._broker(), self._fresh("p")
+        self.checks.advertise(broker, client, f"k{kind}", self.random.choice(material(kind).texts))
+        for _ in range(self.random.randint(1, 3)):
+            body = self.random.choice(material(kind).documents)
+            self.checks.publish(broker, client, self._fresh("d"), body)
 
 
 def run(seed: int, **options: object) -> tuple[Counted, str]:

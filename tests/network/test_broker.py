@@ -21,8 +21,13 @@ def linked(name: str = "b1", other: str = "b2", policy: Policy | None = None) ->
     """A broker whose neighbour has said hello and has nothing to say."""
     broker = Broker(name, policy)
     broker.handle_link_up(other, 0.0)
-    broker.handle_message(other, m.Hello((other,), 1), 0.0)
+    broker.handle_message(other, m.Hello((other, name), 1), 0.0)
     broker.handle_message(other, m.Reset(1), 0.0)
+    broker.handle_message(other, m.Sync(1), 0.0)
+    for round in (1, 2):
+        broker.handle_message(other, m.Settled(1, name, round), 0.0)
+    broker.handle_message(other, m.Synced(1), 0.0)
+    assert broker.agreement.is_calm
     return broker
 
 

@@ -7,7 +7,8 @@ records of its outcomes, and `restored` makes a broker of them.
 
 Documents go where the publication routing table says (`pathcast.network.publications`), subscriptions where
 the subscription routing table says (`pathcast.network.subscriptions`), both along a tree
-(`pathcast.network.tree`). After "Routing of XML and XPath Queries in Data Dissemination Networks".
+(`pathcast.network.tree`). While the tables cannot be trusted, documents go everywhere
+(`pathcast.network.agreement`). After "Routing of XML and XPath Queries in Data Dissemination Networks".
 
 >>> from pathcast.network.message import ClientPublish, ClientSubscribe, Filter
 >>> broker = Broker("b1")
@@ -18,7 +19,7 @@ the subscription routing table says (`pathcast.network.subscriptions`), both alo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
@@ -26,19 +27,17 @@ from typing import Any
 from pathcast import _core
 from pathcast.errors import AdvertisementError, DocumentError, XPathError, printable
 from pathcast.network import message as m
+from pathcast.network.agreement import Agreement
 from pathcast.network.message import Advertised, BrokerMessage, ClientMessage, Filter, Publish, Quarantined
-from pathcast.network.outcome import Bucket, Counters, Outcome, Seen
+from pathcast.network.outcome import Bucket, Counters, Outcome
 from pathcast.network.policy import Policy
 from pathcast.network.publications import Publications
-from pathcast.network.routing import Router
+from pathcast.network.routing import RefusedError, Router, document_id
+from pathcast.network.seen import Flooded, Seen
 from pathcast.network.state import Store
 from pathcast.network.subscriptions import ConflictError, Subscriptions
 from pathcast.network.tree import Link, best_path, is_sound, is_used
 from pathcast.network.wire import WireError, advertised_fields, decode, encode, filter_fields
-
-
-class RefusedError(Exception):
-    """A message that goes to the quarantine, and why."""
 
 
 @dataclass(slots=True)
@@ -66,12 +65,17 @@ class Broker:
         self.clients: dict[str, Client] = {}
         self.path: tuple[str, ...] = (name,)
         self.counters = Counters()
-        self.epochs: dict[str, int] = {}
+        self.epochs: dict[str, tuple[int, int]] = {}
+        """By former neighbour: the epoch, and how much it was told."""
         self.advertised_before = 0
         self.seen = Seen(self.policy.remembered, self.store)
+        self.flooded = Flooded(self.policy.flooded, self.policy.flooded_bytes, self.store)
         self.router = Router(self)
+        self.agreement = Agreement(self, self.store)
+        self.is_leaving = False
         self._buckets: dict[str, Bucket] = {}
         self._redirected: set[str] = set()
+        self._kept: dict[str, Link] = {}
         self._advertised_changed = False
         if self.policy.merging is not None and self.policy.merging.advertised is not None:
             number = self.subscriptions.number(self.policy.merging.advertised)
@@ -85,22 +89,55 @@ class Broker:
         if neighbour == self.name:
             raise ValueError(f"{self.name} cannot be its own neighbour")
         if neighbour not in self.links:
-            link = self.links[neighbour] = Link(neighbour, self.epochs.get(neighbour, 1))
-            self._keep(link)
-            self._send(out, neighbour, m.Hello(self.path, link.epoch))
-        return self._finished(out)
+            epoch, told = self.epochs.get(neighbour, (1, 0))
+            link = self.links[neighbour] = Link(neighbour, epoch, told=told, asked=told, synced=told)
+            self.keep(link)
+            before = self.agreement.stamp
+            self.agreement.disturb(out)
+            if self.agreement.stamp == before:
+                self.agreement.introduce(out, link)
+            self.send(out, neighbour, m.Hello(self.path, link.epoch))
+            self.router.repeat(out, neighbour)
+        return self.finish(out)
 
-    def handle_link_down(self, neighbour: str, now: float) -> Outcome:
-        """A link is gone for good; what the neighbour wanted and advertised is forgotten."""
+    def handle_link_down(self, neighbour: str, now: float, undelivered: Iterable[Publish] = ()) -> Outcome:
+        """A link is gone for good; what the neighbour wanted and advertised is forgotten.
+
+        `undelivered` are documents that were sent to the neighbour and may not have arrived. They are flooded
+        over the other links, and given to the next neighbour that comes.
+        """
         out = Outcome()
         link = self.links.pop(neighbour, None)
         if link is not None:
+            self.agreement.disturb(out)
             self._close(link)
-            self.epochs[neighbour] = link.epoch
-            self.store.put(("epoch", neighbour), {"epoch": link.epoch})
+            self.epochs[neighbour] = (link.epoch, link.told)
+            self.store.put(("epoch", neighbour), {"epoch": link.epoch, "told": link.told})
+            self._kept.pop(neighbour, None)
             self.store.drop(("link", neighbour))
             self._review(out)
-        return self._finished(out)
+        for each in undelivered:
+            self.router.flood(out, neighbour, each)
+        return self.finish(out)
+
+    def handle_leave(self, neighbour: str | None, now: float) -> Outcome:
+        """Give up the link to a neighbour, or to all of them because this broker leaves the network.
+
+        A link has been left when `has_left` says so. Until then the broker goes on passing documents.
+        """
+        out = Outcome()
+        self.is_leaving = self.is_leaving or neighbour is None
+        for link in list(self.links.values()):
+            if (neighbour is None or link.name == neighbour) and not link.is_leaving:
+                self.agreement.disturb(out)
+                link.is_leaving = True
+                self._leave(out, link)
+        return self.finish(out)
+
+    @property
+    def has_left(self) -> bool:
+        """Whether no document can come from any neighbour that this broker has said goodbye to."""
+        return all(link.said_bye for link in self.links.values() if link.is_leaving)
 
     def handle_bytes(self, kind: str, sender: str, data: bytes, now: float) -> Outcome:
         """A message as bytes, from a ``"broker"`` or a ``"client"``; what cannot be read is quarantined."""
@@ -127,17 +164,15 @@ class Broker:
             self._admit(sender, now)
             if isinstance(message, Publish):
                 self.router.arrive(out, neighbour, message)
-            elif isinstance(message, m.Hello):
-                self._hello(out, link, message)
-            elif isinstance(message, m.Reset):
-                self._reset(out, link, message)
+            elif type(message) in _OF_LINKS:
+                _OF_LINKS[type(message)](self, out, link, message)
             elif link.is_current:
                 _FROM_BROKER[type(message)](self, link, message)
             else:
                 self.counters.ignored += 1
         except (RefusedError, XPathError, AdvertisementError, DocumentError, ConflictError) as error:
             self._refuse(out, sender, str(error), encode(message))
-        return self._finished(out)
+        return self.finish(out)
 
     def handle_client(self, client: str, message: ClientMessage, now: float) -> Outcome:
         """A message from a client."""
@@ -153,7 +188,7 @@ class Broker:
                 _FROM_CLIENT[type(message)](self, client, message)
         except (RefusedError, XPathError, AdvertisementError, DocumentError) as error:
             self._refuse(out, sender, str(error), encode(message))
-        return self._finished(out)
+        return self.finish(out)
 
     # -- neighbours ----------------------------------------------------------------------------------------
 
@@ -161,33 +196,67 @@ class Broker:
         if not is_sound(hello, link.name):
             raise RefusedError("its way to the root cannot be right")
         link.path, link.theirs = hello.path, hello.epoch
-        self._keep(link)
+        self.keep(link)
         self._review(out)
+
+    def _unrest(self, out: Outcome, link: Link, unrest: m.Unrest) -> None:
+        self.agreement.hear(out, link, unrest)
+
+    def _wave(self, out: Outcome, link: Link, message: m.Settle | m.Settled | m.Visited) -> None:
+        self.agreement.wave(link, message)
+
+    def _synced(self, out: Outcome, link: Link, message: m.Synced) -> None:
+        self.agreement.synced(link, message)
+
+    def _sync(self, link: Link, message: m.Sync) -> None:
+        self.agreement.asked(link, message)
+
+    def _heartbeat(self, out: Outcome, link: Link, message: m.Heartbeat) -> None:
+        pass
+
+    def _bye(self, out: Outcome, link: Link, message: m.Bye) -> None:
+        link.said_bye = True
+        self.keep(link)
+        if not link.is_leaving:
+            self.agreement.disturb(out)
+            link.is_leaving = link.is_deserted = True
+            self._leave(out, link)
+
+    def _leave(self, out: Outcome, link: Link) -> None:
+        """Use a link no more. What was said by it before counts until this side has found another way."""
+        self.keep(link)
+        self._review(out)
+        self.send(out, link.name, m.Bye())
 
     def _review(self, out: Outcome) -> None:
         """After something about links has changed: which way is the root, and which links are used."""
-        path = best_path(self.name, self.links)
+        path = best_path(self.name, self.links, self.policy.roots)
         if path != self.path:
+            if path[1:2] != self.path[1:2]:
+                self.agreement.disturb(out)
             self.path = path
             self.store.put(("path",), {"path": path})
             for link in self.links.values():
-                self._send(out, link.name, m.Hello(path, link.epoch))
+                self.send(out, link.name, m.Hello(path, link.epoch))
         for link in self.links.values():
             used = is_used(self.name, path, link)
             if link.is_used and not used:
+                self.agreement.disturb(out)
                 self._close(link)
-                self._keep(link)
-                self._send(out, link.name, m.Hello(path, link.epoch))
+                self.keep(link)
+                self.send(out, link.name, m.Hello(path, link.epoch))
             if used and (not link.is_used or link.sent_for != link.theirs):
                 self._open(out, link)
 
     def _open(self, out: Outcome, link: Link) -> None:
         """Tell a neighbour everything, from the beginning."""
+        self.agreement.disturb(out)
         self.publications.close_side(link.name)
         self.subscriptions.close(link.name)
+        self.agreement.restart(link)
         link.is_used, link.sent_for = True, link.theirs
-        self._keep(link)
-        self._send(out, link.name, m.Reset(link.theirs))
+        self.keep(link)
+        self.send(out, link.name, m.Reset(link.theirs))
         self.publications.open_side(link.name, self.subscriptions.from_neighbour(link.name))
         self._advertised_changed = True
 
@@ -196,7 +265,8 @@ class Broker:
         self._empty(link.name)
         self.publications.close_side(link.name)
         self.subscriptions.close(link.name)
-        link.is_used = link.is_current = False
+        self.agreement.restart(link)
+        link.is_used = link.is_current = link.is_complete = False
         link.sent_for = 0
         link.epoch += 1
 
@@ -204,13 +274,15 @@ class Broker:
         if reset.epoch > link.epoch:
             raise RefusedError(f"epoch {reset.epoch} has not been")
         link.is_current = link.is_used and reset.epoch == link.epoch
+        link.is_complete, link.owes = False, 0
         if link.is_current:
+            self.agreement.disturb(out)
             self._empty(link.name)
         elif not link.is_used and reset.epoch == link.epoch:
             # It will be needed again when the link is used: the neighbour must know that it was not taken.
             link.epoch += 1
-            self._send(out, link.name, m.Hello(self.path, link.epoch))
-        self._keep(link)
+            self.send(out, link.name, m.Hello(self.path, link.epoch))
+        self.keep(link)
 
     def _empty(self, neighbour: str) -> None:
         """Forget what a neighbour wants and advertises."""
@@ -265,6 +337,7 @@ class Broker:
         self.clients[name] = client
         client.filters[message.id] = message.filter
         self.store.put(("client-sub", name, message.id), filter_fields(message.filter))
+        self.agreement.subscribed(name, message.id)
         if old is not None:
             self.publications.release_client(old, name, message.id)
 
@@ -274,6 +347,7 @@ class Broker:
             raise RefusedError("it has no such subscription")
         filter = client.filters.pop(message.id)
         self.store.drop(("client-sub", name, message.id))
+        self.agreement.unsubscribed(name, message.id)
         self.publications.release_client(filter, name, message.id)
         self._tidy(name)
 
@@ -325,7 +399,7 @@ class Broker:
     def _publish(self, out: Outcome, client: str, message: m.ClientPublish) -> None:
         if len(message.body) > self.policy.wire.body_bytes:
             raise RefusedError(f"the document has more than {self.policy.wire.body_bytes:,} bytes")
-        document = f"{self.name}/{client}/{message.id}"
+        document = document_id(self.name, client, message.id)
         mark = blake2b(message.body, digest_size=8).hexdigest()
         before = self.seen.mark(document)
         if before is not None:
@@ -346,12 +420,18 @@ class Broker:
         if not bucket.takes(now):
             raise RefusedError(f"it sends more than {self.policy.rate:g} messages a second")
 
-    def _keep(self, link: Link) -> None:
-        self.store.put(("link", link.name), link.values())
+    def keep(self, link: Link) -> None:
+        """A link has changed and is recorded at the end of the step."""
+        self._kept[link.name] = link
 
-    def _send(self, out: Outcome, neighbour: str, message: BrokerMessage) -> None:
-        kind = type(message).__name__
-        self.counters.sent[kind] = self.counters.sent.get(kind, 0) + 1
+    def send(self, out: Outcome, neighbour: str, message: BrokerMessage) -> None:
+        """A message for a neighbour."""
+        kind = type(message)
+        self.counters.sent[kind.__name__] = self.counters.sent.get(kind.__name__, 0) + 1
+        if kind in _TOLD:
+            link = self.links[neighbour]
+            self.agreement.told(link, message)
+            self.keep(link)
         out.messages.append((neighbour, message))
 
     def _refuse(self, out: Outcome, sender: str, reason: str, data: bytes) -> Outcome:
@@ -360,20 +440,26 @@ class Broker:
         out.notes.append(printable(f"{sender}: a message was quarantined: {reason}"))
         return out
 
-    def _finished(self, out: Outcome) -> Outcome:
+    def finish(self, out: Outcome) -> Outcome:
         """Tell neighbours what has changed for them."""
         if self._advertised_changed and self.policy.advertisements:
             for link in self.links.values():
                 if link.is_used:
                     for advert in self.subscriptions.settled(link.name):
-                        self._send(out, link.name, advert)
+                        self.send(out, link.name, advert)
         self._advertised_changed = False
         for name in sorted(self._redirected):
             if name in self.publications.sides:
                 self.publications.readvertised(name, self.subscriptions.from_neighbour(name))
         self._redirected.clear()
         for name, told in self.publications.settled():
-            self._send(out, name, told)
+            self.send(out, name, told)
+        self.agreement.settle(out)
+        self.agreement.progress(out)
+        self.agreement.confirm(out)
+        for link in self._kept.values():
+            self.store.put(("link", link.name), link.values())
+        self._kept.clear()
         out.records = self.store.taken()
         return out
 
@@ -383,6 +469,20 @@ _FROM_BROKER: dict[type[Any], Callable[[Broker, Link, Any], None]] = {
     m.Unsubscribe: Broker._unsubscribe,
     m.Advertise: Broker._advertise,
     m.Unadvertise: Broker._unadvertise,
+    m.Sync: Broker._sync,
+}
+_TOLD = frozenset([m.Reset, m.Advertise, m.Unadvertise, m.Subscribe, m.Unsubscribe])
+"""Routing state: what a neighbour answers for."""
+_OF_LINKS: dict[type[Any], Callable[[Broker, Outcome, Link, Any], None]] = {
+    m.Hello: Broker._hello,
+    m.Reset: Broker._reset,
+    m.Synced: Broker._synced,
+    m.Unrest: Broker._unrest,
+    m.Settle: Broker._wave,
+    m.Settled: Broker._wave,
+    m.Visited: Broker._wave,
+    m.Bye: Broker._bye,
+    m.Heartbeat: Broker._heartbeat,
 }
 _FROM_CLIENT: dict[type[Any], Callable[[Broker, str, Any], None]] = {
     m.ClientSubscribe: Broker._client_subscribe,

@@ -84,6 +84,59 @@ class Publish(NamedTuple):
     document: str
     body: bytes
     path: int | None = None
+    flood: bool = False
+    """Whether it goes to every broker, because the tables could not be trusted where it came through."""
+
+
+class Sync(NamedTuple):
+    """Answer when everything that the sender told you before this has taken effect behind you too."""
+
+    number: int
+
+
+class Synced(NamedTuple):
+    """It has."""
+
+    number: int
+
+
+class Unrest(NamedTuple):
+    """Links have changed somewhere: flood documents until the tree is agreed on."""
+
+    number: int
+    origin: str
+
+
+class Settle(NamedTuple):
+    """From a parent: pass this on to your children, and answer when the tree below you is whole."""
+
+    number: int
+    origin: str
+    round: int
+
+
+class Settled(NamedTuple):
+    """To a parent: the part of the tree below the sender is whole."""
+
+    number: int
+    origin: str
+    round: int
+
+
+class Visited(NamedTuple):
+    """To a neighbour by a link outside the tree: the sender's parent has asked it to settle."""
+
+    number: int
+    origin: str
+    round: int
+
+
+class Bye(NamedTuple):
+    """The sender gives up the link; no document comes after the answer, which is the same."""
+
+
+class Heartbeat(NamedTuple):
+    """The sender is there and has nothing else to say."""
 
 
 class ClientSubscribe(NamedTuple):
@@ -123,7 +176,23 @@ class ClientLeave(NamedTuple):
     """A client gives up everything."""
 
 
-BrokerMessage: TypeAlias = Hello | Reset | Advertise | Unadvertise | Subscribe | Unsubscribe | Publish
+BrokerMessage: TypeAlias = (
+    Hello
+    | Reset
+    | Advertise
+    | Unadvertise
+    | Subscribe
+    | Unsubscribe
+    | Publish
+    | Sync
+    | Synced
+    | Unrest
+    | Settle
+    | Settled
+    | Visited
+    | Bye
+    | Heartbeat
+)
 ClientMessage: TypeAlias = (
     ClientSubscribe | ClientUnsubscribe | ClientAdvertise | ClientUnadvertise | ClientPublish | ClientLeave
 )

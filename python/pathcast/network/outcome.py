@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass, field
 
 from pathcast.network.message import BrokerMessage, Delivery, Quarantined
-from pathcast.network.state import Record, Store
+from pathcast.network.state import Record
 
 
 @dataclass(slots=True)
@@ -22,6 +21,8 @@ class Outcome:
     deliveries: list[Delivery] = field(default_factory=list)
     quarantined: list[Quarantined] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)
+    confirmed: list[tuple[str, str]] = field(default_factory=list)
+    """Client and id of subscriptions from which on no document is missed."""
     notes: list[str] = field(default_factory=list)
     """What a log should say; printable."""
 
@@ -36,6 +37,8 @@ class Counters:
     documents: int = 0
     delivered: int = 0
     duplicates: int = 0
+    flooded: int = 0
+    """Documents that were passed to every neighbour, because tables could not be trusted."""
     violations: int = 0
     """Documents that are not what their publisher advertised."""
     unmatched: int = 0
@@ -43,35 +46,6 @@ class Counters:
     quarantined: int = 0
     ignored: int = 0
     """Messages of an epoch that is over."""
-
-
-class Seen:
-    """Ids of documents, the latest of them, with a mark of their content.
-
-    >>> seen = Seen(2, Store(False))
-    >>> [seen.first(id, "1") for id in "aabca"]
-    [True, False, True, True, True]
-    """
-
-    def __init__(self, most: int, store: Store) -> None:
-        self.most = most
-        self.store = store
-        self.marks: OrderedDict[str, str] = OrderedDict()
-
-    def mark(self, id: str) -> str | None:
-        """The mark that an id was seen with."""
-        return self.marks.get(id)
-
-    def first(self, id: str, mark: str) -> bool:
-        """Whether an id is new; now it is not."""
-        if id in self.marks:
-            return False
-        self.marks[id] = mark
-        self.store.put(("doc", id), {"mark": mark})
-        while len(self.marks) > self.most:
-            gone, _ = self.marks.popitem(last=False)
-            self.store.drop(("doc", gone))
-        return True
 
 
 class Bucket:

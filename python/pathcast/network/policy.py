@@ -44,6 +44,14 @@ class Policy:
     """Forward one expression in place of several alike."""
     unit: Literal["document", "path"] = "document"
     """What travels: documents, or only those of their paths that somebody needs."""
+    unadvertised: Literal["flood", "refuse"] = "flood"
+    """What to do with a document that its publisher has not advertised: send it everywhere, or refuse it."""
+    roots: tuple[str, ...] = ()
+    """Brokers that may be the root of the tree, the best first and the same in the whole network; others come
+    after them, by name."""
+    flooded: int = 1_000
+    """Flooded documents that are kept for new neighbours."""
+    flooded_bytes: int = 16 << 20
     remembered: int = 100_000
     """Ids of documents that are kept to tell duplicates."""
     max_filters: int = 2_000_000
@@ -62,5 +70,7 @@ class Policy:
     def __post_init__(self) -> None:
         if self.unit not in ("document", "path"):
             raise ValueError(f"unit is 'document' or 'path', not {self.unit!r}")
+        if self.unadvertised not in ("flood", "refuse"):
+            raise ValueError(f"unadvertised is 'flood' or 'refuse', not {self.unadvertised!r}")
         if self.merging is not None and not self.covering:
             raise ValueError("merging needs covering: a merger covers its members")

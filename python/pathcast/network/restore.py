@@ -24,9 +24,10 @@ def snapshot(broker: Broker) -> list[Record]:
     store = Store(True)
     store.put(("broker",), {"version": VERSION, "name": broker.name})
     store.put(("path",), {"path": broker.path})
+    store.put(("unrest",), broker.agreement.values())
     store.put(("advertised",), {"before": broker.advertised_before})
-    for name, epoch in broker.epochs.items():
-        store.put(("epoch", name), {"epoch": epoch})
+    for name, (epoch, told) in broker.epochs.items():
+        store.put(("epoch", name), {"epoch": epoch, "told": told})
     for link in broker.links.values():
         store.put(("link", link.name), link.values())
     for name, client in broker.clients.items():
@@ -48,6 +49,8 @@ def snapshot(broker: Broker) -> list[Record]:
             store.put(("told", side.name, *filter), {})
     for document, mark in broker.seen.marks.items():
         store.put(("doc", document), {"mark": mark})
+    for each in broker.flooded.messages():
+        store.put(("flooded", each.document, each.path), {"body": each.body.decode("latin-1")})
     return store.taken()
 
 
@@ -98,21 +101,28 @@ class _Restoring:
         for _, value in self.kind("advertised"):
             broker.advertised_before = int(value["before"])
         for (name,), value in self.kind("epoch"):
-            broker.epochs[name] = int(value["epoch"])
+            broker.epochs[name] = (int(value["epoch"]), int(value["told"]))
         for (name,), value in self.kind("link"):
             broker.links[name] = Link.of(name, value)
         for (document,), value in self.kind("doc"):
             broker.seen.marks[document] = str(value["mark"])
+        for (document, path), value in self.kind("flooded"):
+            broker.flooded.restore(document, path, str(value["body"]))
+        for _, value in self.kind("unrest"):
+            broker.agreement.restore(value)
         self._advertisements()
         self._filters()
         for _, value in self.kind("path"):
             broker.path = tuple(map(str, value["path"]))
-        if broker.path[0] != broker.name or best_path(broker.name, broker.links) != broker.path:
+        roots = broker.policy.roots
+        if broker.path[0] != broker.name or best_path(broker.name, broker.links, roots) != broker.path:
             raise StateError(f"the way of {broker.name!r} to the root does not fit its links")
         out = self._open_sides()
+        for client, known in broker.clients.items():
+            for id in known.filters:
+                broker.agreement.subscribed(client, id)
         broker.store.put(("broker",), {"version": VERSION, "name": broker.name})
-        out.records = broker.store.taken()
-        return out
+        return broker.finish(out)
 
     def _advertisements(self) -> None:
         broker = self.broker
@@ -153,15 +163,17 @@ class _Restoring:
             )
             if broker.policy.advertisements:
                 for advert in broker.subscriptions.settled(link.name):
-                    broker._send(out, link.name, advert)
+                    broker.send(out, link.name, advert)
             for name, message in broker.publications.reconciled(side):
-                broker._send(out, name, message)
+                broker.send(out, name, message)
         return out
 
 
 _KNOWN = frozenset(
     [
         "path",
+        "unrest",
+        "flooded",
         "advertised",
         "epoch",
         "link",

@@ -3,6 +3,10 @@
 Documents are matched once with everything in the table. A client gets a document only through its own
 filters, so mergers and coverings on the way never deliver what nobody asked for.
 
+A document is *flooded*, to every neighbour and by every broker, while the tables cannot be trusted
+(`pathcast.network.agreement`), and when it is not what its publisher has advertised: then nobody can know
+who wants it. A neighbour that has not answered an advertisement yet gets documents whatever the table says.
+
 With paths as the unit, as in the paper, a neighbour gets only those root-to-leaf paths that its linear
 filters need, each as a small document with the number of the path and the id of the document. A neighbour
 one of whose other filters the document satisfies gets the whole of it. From a path only linear filters are
@@ -11,6 +15,7 @@ answered, because branches, values and negations need the rest.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from pathcast import _core
@@ -23,6 +28,20 @@ if TYPE_CHECKING:
     from pathcast.network.publications import Entry
 
 WHOLE = ""
+_ESCAPED = str.maketrans({mark: f"%{ord(mark):02X}" for mark in "%/#>!"})
+
+
+class RefusedError(Exception):
+    """A message that goes to the quarantine, and why."""
+
+
+def document_id(broker: str, client: str, id: str) -> str:
+    """The id of a document in the network; different for every broker, client and id.
+
+    >>> document_id("b1", "a", "b/1"), document_id("b1", "a/b", "1")
+    ('b1/a/b%2F1', 'b1/a%2Fb/1')
+    """
+    return "/".join(part.translate(_ESCAPED) for part in (broker, client, id))
 
 
 class Router:
@@ -35,59 +54,79 @@ class Router:
         """A client of this broker publishes; raises `DocumentError` if it is not well-formed."""
         broker = self.broker
         entries = broker.publications.matching(body)
+        flood = not self._is_as_advertised(out, client, document, body)
         broker.seen.first(document, mark)
         broker.counters.documents += 1
-        self._hold_to_promise(out, client, document, body)
-        self._route(out, None, document, body, entries)
+        self._route(out, None, Publish(document, body, flood=flood), entries)
 
     def arrive(self, out: Outcome, neighbour: str, message: Publish) -> None:
         """A neighbour passes a document on, or a path of one."""
         broker = self.broker
+        self._check_origin(message)
+        key = message.document if message.path is None else f"{message.document}#{message.path}"
         whole = broker.seen.mark(message.document)
-        if message.path is None:
-            if whole is not None:
-                broker.counters.duplicates += 1
-                return
-            entries = broker.publications.matching(message.body)
-            broker.seen.first(message.document, WHOLE)
-            broker.counters.documents += 1
-            broker.counters.unmatched += not entries
-            self._route(out, neighbour, message.document, message.body, entries)
-            return
-        if whole is not None or broker.seen.mark(f"{message.document}#{message.path}") is not None:
+        if whole is not None or broker.seen.mark(key) is not None:
             broker.counters.duplicates += 1
+            if message.flood:
+                self.flood(out, neighbour, message)
             return
-        entries = [entry for entry in broker.publications.matching(message.body) if entry.linear]
-        broker.seen.first(f"{message.document}#{message.path}", WHOLE)
+        entries = broker.publications.matching(message.body)
+        if message.path is not None:
+            entries = [entry for entry in entries if entry.linear]
+        broker.seen.first(key, WHOLE)
         broker.counters.documents += 1
         broker.counters.unmatched += not entries
-        for target in _neighbours(entries, neighbour):
-            broker._send(out, target, message)
+        self._route(out, neighbour, message, entries)
+
+    def flood(self, out: Outcome, origin: str | None, message: Publish) -> None:
+        """Pass a document to every neighbour but the one it came from, once."""
+        broker = self.broker
+        key = f"{message.document}!" if message.path is None else f"{message.document}#{message.path}!"
+        if not broker.seen.first(key, WHOLE):
+            return
+        broker.counters.flooded += 1
+        message = message._replace(flood=True)
+        broker.flooded.add(message)
+        for link in broker.links.values():
+            if link.name != origin and not link.is_deserted:
+                broker.send(out, link.name, message)
+
+    def repeat(self, out: Outcome, neighbour: str) -> None:
+        """A new neighbour gets what was flooded before it came."""
+        for message in self.broker.flooded.messages():
+            self.broker.send(out, neighbour, message)
+
+    def _route(self, out: Outcome, origin: str | None, message: Publish, entries: list[Entry]) -> None:
+        broker = self.broker
+        if message.flood or not broker.agreement.is_calm:
+            # Who passed it on by its table must flood it too: the way may lead back through there.
+            self.flood(out, origin if message.flood else None, message)
+        else:
+            self._forward(out, origin, message, entries)
         self._deliver(out, message.document, message.body, entries)
 
-    def _route(
-        self, out: Outcome, origin: str | None, document: str, body: bytes, entries: list[Entry]
-    ) -> None:
+    def _forward(self, out: Outcome, origin: str | None, message: Publish, entries: list[Entry]) -> None:
         broker = self.broker
+        whole = {link.name for link in broker.links.values() if link.is_unsettled and link.name != origin}
         targets = _neighbours(entries, origin)
-        if broker.policy.unit == "path":
-            whole = set(_neighbours([entry for entry in entries if not entry.linear], origin))
+        if broker.policy.unit == "path" and message.path is None:
+            whole.update(_neighbours([entry for entry in entries if not entry.linear], origin))
             partly = [target for target in targets if target not in whole]
             if partly:
-                self._send_paths(out, document, body, partly)
-            targets = [target for target in targets if target in whole]
-        for target in targets:
-            broker._send(out, target, Publish(document, body))
-        self._deliver(out, document, body, entries)
+                self._send_paths(out, message, partly)
+        else:
+            whole.update(targets)
+        for target in sorted(whole):
+            broker.send(out, target, message)
 
-    def _send_paths(self, out: Outcome, document: str, body: bytes, targets: list[str]) -> None:
+    def _send_paths(self, out: Outcome, message: Publish, targets: list[str]) -> None:
         broker = self.broker
-        for number, (_, path) in enumerate(_core.leaf_paths(body, broker.policy.limits)):
+        for number, (_, path) in enumerate(_core.leaf_paths(message.body, broker.policy.limits)):
             entries = [entry for entry in broker.publications.matching(path) if entry.linear]
             wanted = set(_neighbours(entries, None))
             for target in targets:
                 if target in wanted:
-                    broker._send(out, target, Publish(document, path, number))
+                    broker.send(out, target, Publish(message.document, path, number))
 
     def _deliver(self, out: Outcome, document: str, body: bytes, entries: list[Entry]) -> None:
         broker = self.broker
@@ -104,27 +143,47 @@ class Router:
                 broker.counters.delivered += 1
                 out.deliveries.append(Delivery(client, document, tuple(sorted(ids)), body))
 
-    def _hold_to_promise(self, out: Outcome, client: str, document: str, body: bytes) -> None:
-        """A document that is not as advertised is routed all the same, counted and told."""
+    def _check_origin(self, message: Publish) -> None:
+        """Documents of this broker start here, and the marks of this broker are not part of an id."""
         broker = self.broker
+        origin, _, rest = message.document.partition("/")
+        if rest.count("/") != 1 or any(mark in message.document for mark in "#>!"):
+            raise RefusedError("the id of the document cannot be right")
+        if origin == document_id(broker.name, "", "")[:-2] and broker.seen.mark(message.document) is None:
+            raise RefusedError("the document claims to come from here, and does not")
+
+    def _is_as_advertised(self, out: Outcome, client: str, document: str, body: bytes) -> bool:
+        """Whether the tables know where a document belongs; one that was not advertised is told of."""
+        broker = self.broker
+        if not broker.policy.advertisements:
+            return True
         known = broker.clients.get(client)
-        if known is None or not known.advertised or not broker.policy.advertisements:
-            return
-        numbers = [broker.subscriptions.publishers[id].number for id, _ in known.advertised.values()]
+        advertised = known.advertised.values() if known is not None else ()
+        numbers = [broker.subscriptions.publishers[id].number for id, _ in advertised]
+        path = self._surprise(body, numbers)
+        if path is None:
+            return True
+        broker.counters.violations += 1
+        note = f"the document {document} has the path {path}, which {client} has not advertised"
+        if broker.policy.unadvertised == "refuse":
+            raise RefusedError(note)
+        out.notes.append(printable(f"{note}; it is sent to every broker"))
+        return False
+
+    def _surprise(self, body: bytes, numbers: list[int]) -> str | None:
+        """A path of a document that none of the advertisements allows."""
+        broker = self.broker
         try:
             paths = {tuple(names) for names, _ in _core.leaf_paths(body, broker.policy.limits)}
-        except DocumentError:
-            return
+        except DocumentError as error:
+            return f"(too large to look at: {error})"
         for path in sorted(paths):
             if not any(broker.cover.accepts(number, path) for number in numbers):
-                broker.counters.violations += 1
-                names = "/".join(local for _, local in path)
-                note = f"the document {document} has the path /{names}, which {client} has not advertised"
-                out.notes.append(printable(note))
-                return
+                return "".join(f"/{local}" for _, local in path)
+        return None
 
 
-def _neighbours(entries: list[Entry], origin: str | None) -> list[str]:
+def _neighbours(entries: Iterable[Entry], origin: str | None) -> list[str]:
     found: dict[str, None] = {}
     for entry in entries:
         found.update(dict.fromkeys(entry.neighbours))

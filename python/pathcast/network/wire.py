@@ -86,7 +86,7 @@ def decode_delivery(data: bytes, limits: WireLimits | None = None) -> Delivery:
     header, body = _header(data, limits)
     fields = _Fields(header, "delivery", limits)
     ids = fields.texts("ids", len(data), limits.text)
-    made = Delivery(fields.text("client"), fields.text("document", 4 * limits.text), ids, body)
+    made = Delivery(fields.text("client"), fields.text("document", 8 * limits.text), ids, body)
     fields.finish()
     return made
 
@@ -155,6 +155,7 @@ def _shown(value: object) -> str:
 
 
 Field = TypeVar("Field")
+Wave = TypeVar("Wave", m.Settle, m.Settled, m.Visited)
 
 
 class _Fields:
@@ -270,12 +271,26 @@ def _filter(message: Any) -> dict[str, Any]:
 
 def _publish(message: Publish) -> dict[str, Any]:
     path = {} if message.path is None else {"path": message.path}
-    return {"document": message.document, **path}
+    flood = {"flood": True} if message.flood else {}
+    return {"document": message.document, **path, **flood}
 
 
 def _read_publish(fields: _Fields, body: bytes) -> Publish:
     path = fields.number("path") if "path" in fields.fields else None
-    return Publish(fields.text("document", 4 * fields.limits.text), body, path)
+    flood = fields.take("flood", bool) if "flood" in fields.fields else False
+    return Publish(fields.text("document", 8 * fields.limits.text), body, path, flood)
+
+
+def _number(message: Any) -> dict[str, Any]:
+    return {"number": message.number}
+
+
+def _wave(message: Any) -> dict[str, Any]:
+    return {"number": message.number, "origin": message.origin, "round": message.round}
+
+
+def _read_wave(kind: type[Wave]) -> Callable[[_Fields, bytes], Wave]:
+    return lambda f, _: kind(f.number("number"), f.text("origin"), f.number("round"))
 
 
 _KINDS: dict[type[Any], _Kind] = {
@@ -292,6 +307,18 @@ _KINDS: dict[type[Any], _Kind] = {
     m.Subscribe: _Kind("subscribe", _filter, lambda f, _: m.Subscribe(_read_filter(f))),
     m.Unsubscribe: _Kind("unsubscribe", _filter, lambda f, _: m.Unsubscribe(_read_filter(f))),
     m.Publish: _Kind("publish", _publish, _read_publish, has_body=True),
+    m.Sync: _Kind("sync", _number, lambda f, _: m.Sync(f.number("number"))),
+    m.Synced: _Kind("synced", _number, lambda f, _: m.Synced(f.number("number"))),
+    m.Unrest: _Kind(
+        "unrest",
+        lambda each: {"number": each.number, "origin": each.origin},
+        lambda f, _: m.Unrest(f.number("number"), f.text("origin")),
+    ),
+    m.Settle: _Kind("settle", _wave, _read_wave(m.Settle)),
+    m.Settled: _Kind("settled", _wave, _read_wave(m.Settled)),
+    m.Visited: _Kind("visited", _wave, _read_wave(m.Visited)),
+    m.Bye: _Kind("bye", lambda _: {}, lambda _f, _: m.Bye()),
+    m.Heartbeat: _Kind("heartbeat", lambda _: {}, lambda _f, _: m.Heartbeat()),
     m.ClientSubscribe: _Kind(
         "client-subscribe",
         lambda each: {"id": each.id, "filter": filter_fields(each.filter)},

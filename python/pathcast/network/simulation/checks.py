@@ -4,14 +4,12 @@ If every document went to every broker and were matched there with the subscript
 the matching ones would be delivered. Routing by content must deliver the same:
 
 - **nothing false**: a delivery is for subscriptions that exist at that moment and that the document
-satisfies;
+  satisfies;
 - **nothing twice**: no subscription gets a document two times;
-- **nothing lost**: a subscription and an advertisement that the network has come to rest with are
-*settled*. Each
-  document that matches a settled subscription, published under a settled advertisement, is delivered by the
-  time the network is at rest again, whatever other subscriptions come and go, are covered, merged and
-  uncovered meanwhile, and whoever crashes. Only when links or brokers leave or come may documents that are
-  on their way be lost;
+- **nothing lost**: once a subscription is confirmed to its client, every document that it asks for and that
+  is published anywhere in the network is delivered by the time the network is at rest, advertised or not, and
+  whatever happens meanwhile: subscriptions that come and go, are covered and merged, brokers that crash, join
+  and leave, links that are cut and made. Somebody who cannot be reached by any link waits until there is one;
 - **nothing left**: when everybody has left, all tables are empty.
 """
 
@@ -31,6 +29,7 @@ from pathcast.network.message import (
     Filter,
 )
 from pathcast.network.restore import snapshot
+from pathcast.network.routing import document_id
 from pathcast.network.simulation.world import World
 
 
@@ -44,10 +43,11 @@ Place = tuple[str, str, str]
 
 @dataclass(slots=True, eq=False)
 class Held:
-    """A subscription or an advertisement as the oracle knows it."""
+    """A subscription as the oracle knows it."""
 
-    filter: Filter | None
-    is_settled: bool = False
+    filter: Filter
+    reach: frozenset[str] = frozenset()
+    """The brokers of the network when it was confirmed; none before."""
 
 
 @dataclass(slots=True)
@@ -71,18 +71,20 @@ class Checks:
     world: World
     matches: Callable[[Filter, bytes], bool]
     subscribed: dict[Place, Held] = field(default_factory=dict)
-    advertised: dict[Place, Held] = field(default_factory=dict)
+    advertised: set[Place] = field(default_factory=set)
     bodies: dict[str, bytes] = field(default_factory=dict)
     delivered: set[tuple[Place, str]] = field(default_factory=set)
-    owed: dict[tuple[Place, str], None] = field(default_factory=dict)
+    owed: dict[tuple[Place, str], str] = field(default_factory=dict)
+    """Place and document, with the broker where it was published."""
+    cut_off: set[tuple[Place, str]] = field(default_factory=set)
+    """Those that could not be reached when the network was last at rest."""
     counted: Counted = field(default_factory=Counted)
     is_watching: bool = True
     """Whether deliveries are compared with flooding; otherwise they are only counted."""
-    is_disturbed: bool = False
-    """Whether links or brokers have changed since the network was at rest."""
 
     def __post_init__(self) -> None:
         self.world.on_delivery = self._delivery
+        self.world.on_confirmation = self._confirmation
 
     # -- clients -------------------------------------------------------------------------------------------
 
@@ -111,7 +113,7 @@ class Checks:
         """A publisher advertises."""
 
         def done() -> None:
-            self.advertised[broker, client, id] = Held(None)
+            self.advertised.add((broker, client, id))
 
         self.world.client(broker, client, ClientAdvertise(id, advertised), done)
 
@@ -119,42 +121,52 @@ class Checks:
         """A publisher takes it back."""
 
         def done() -> None:
-            self.advertised.pop((broker, client, id), None)
+            self.advertised.discard((broker, client, id))
 
         self.world.client(broker, client, ClientUnadvertise(id), done)
 
-    def publish(self, broker: str, client: str, id: str, body: bytes, under: str | None) -> None:
-        """A publisher publishes a document that keeps to the advertisement `under`, or to none."""
+    def publish(self, broker: str, client: str, id: str, body: bytes) -> None:
+        """A publisher publishes a document, advertised or not."""
 
         def done() -> None:
-            self._published(broker, client, f"{broker}/{client}/{id}", body, under)
+            self._published(broker, document_id(broker, client, id), body)
 
         self.world.client(broker, client, ClientPublish(id, body), done)
 
-    def disturb(self) -> None:
-        """Links or brokers change now: what is on its way may be lost."""
-        self.is_disturbed = True
-        self.owed.clear()
-
     # -- the oracle ----------------------------------------------------------------------------------------
 
-    def _published(self, broker: str, client: str, document: str, body: bytes, under: str | None) -> None:
+    def _confirmation(self, broker: str, client: str, id: str) -> None:
+        held = self.subscribed.get((broker, client, id))
+        if held is None:
+            raise ViolationError(f"{id} of {client} at {broker} was confirmed and does not exist")
+        held.reach = frozenset(self.world.connected_with(broker))
+
+    def _published(self, broker: str, document: str, body: bytes) -> None:
         if document in self.bodies:
             return
         self.bodies[document] = body
         self.counted.published += 1
         if not self.is_watching:
             return
-        held = self.advertised.get((broker, client, under or ""))
-        promised = not self.world.policy.advertisements or (held is not None and held.is_settled)
-        flooded = self.world.connected_with(broker)
-        for place, wanted in self.subscribed.items():
-            here = place[0] == broker
-            if place[0] not in flooded or wanted.filter is None or not self.matches(wanted.filter, body):
-                continue
-            if here or (promised and wanted.is_settled and not self.is_disturbed):
-                self.owed[place, document] = None
+        connected = self.world.connected_with(broker)
+        for place, held in self.subscribed.items():
+            known = place[0] == broker or (held.reach and self._is_known(held, place[0], broker))
+            if known and place[0] in connected and self.matches(held.filter, body):
+                self.owed[place, document] = broker
                 self.counted.owed += 1
+
+    def _is_known(self, held: Held, subscriber: str, publisher: str) -> bool:
+        """Whether a confirmed subscription counts where a document is published.
+
+        It does where it was confirmed. In a network that was joined with that one since, it does as soon as
+        the publisher's broker has heard of the change.
+        """
+        if publisher in held.reach:
+            return True
+        here, there = self.world.nodes[publisher].broker, self.world.nodes[subscriber].broker
+        if here is None or not here.agreement.is_calm:
+            return True
+        return there is not None and there.agreement.stamp == here.agreement.stamp
 
     def _delivery(self, broker: str, delivery: Delivery) -> None:
         if not self.is_watching:
@@ -163,7 +175,7 @@ class Checks:
         for id in delivery.ids:
             place = (broker, delivery.client, id)
             held = self.subscribed.get(place)
-            if held is None or held.filter is None:
+            if held is None:
                 raise ViolationError(
                     f"{delivery.document} was delivered to {place}, who has not asked for it"
                 )
@@ -190,14 +202,21 @@ class Checks:
         if not self.world.is_at_rest:
             raise ViolationError("the network has nothing to do and is not at rest")
         self.counted.rests += 1
-        if self.owed:
-            (place, document), *_ = self.owed
-            held = self.subscribed[place]
-            text = held.filter.xpath if held.filter else ""
-            raise ViolationError(f"{len(self.owed)} lost, the first is {document} for {place}: {text}")
-        for held in (*self.subscribed.values(), *self.advertised.values()):
-            held.is_settled = True
-        self.is_disturbed = False
+        for (place, document), origin in list(self.owed.items()):
+            if origin in self.world.nodes and place[0] not in self.world.connected_with(origin):
+                self.cut_off.add((place, document))
+            elif origin not in self.world.nodes and (place, document) in self.cut_off:
+                del self.owed[place, document]
+            else:
+                text = self.subscribed[place].filter.xpath
+                raise ViolationError(f"{document} was lost for {place}: {text}")
+        for place, held in self.subscribed.items():
+            if not held.reach:
+                raise ViolationError(f"the subscription {place} was never confirmed")
+            held.reach = frozenset(self.world.connected_with(place[0]))
+        for broker in self.world.brokers():
+            if not broker.agreement.is_calm:
+                raise ViolationError(f"{broker.name} still floods documents")
         self.durable_state_is_whole()
 
     def durable_state_is_whole(self) -> None:

@@ -83,7 +83,7 @@ def simulate(topology: Topology, *, checked: bool = True) -> Report:
     _rest(world, checks)
     for publisher in topology.publishers:
         for number, body in enumerate(publisher.documents):
-            checks.publish(publisher.broker, publisher.client, f"d{number}", body, "schema")
+            checks.publish(publisher.broker, publisher.client, f"d{number}", body)
     _rest(world, checks)
     return _report(world, checks)
 

@@ -196,6 +196,8 @@ class _Reader:
             if "rules" in merging:
                 merging["rules"] = tuple(merging["rules"])
             values["merging"] = Merging(**merging)
+        if "roots" in values:
+            values["roots"] = tuple(map(str, values["roots"]))
         return Policy(**values)
 
     def schema(self, table: Mapping[str, Any]) -> Schema:

@@ -12,6 +12,7 @@ import heapq
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from random import Random
 from typing import Any
@@ -22,7 +23,7 @@ from pathcast.network.outcome import Outcome
 from pathcast.network.policy import Policy
 from pathcast.network.restore import restored, snapshot
 from pathcast.network.simulation.channel import Channel, Wire
-from pathcast.network.wire import encode
+from pathcast.network.wire import decode, encode
 
 
 @dataclass(slots=True, eq=False)
@@ -38,6 +39,9 @@ class Node:
     after: deque[Callable[[], None]] = field(default_factory=deque)
     """For each of them, what to do in the same transaction."""
     links: set[str] = field(default_factory=set)
+    undelivered: dict[str, list[Publish]] = field(default_factory=dict)
+    """By neighbour: documents that were on a link when it was cut."""
+    is_leaving: bool = False
     crashes: int = 0
 
 
@@ -57,6 +61,7 @@ class World:
         self.crash_odds = 0.0
         """Of a crash in the middle of an event."""
         self.on_delivery: Callable[[str, Delivery], None] = lambda broker, delivery: None
+        self.on_confirmation: Callable[[str, str, str], None] = lambda broker, client, id: None
         self.on_step: Callable[[], None] = lambda: None
         self.trace: Callable[[str], None] | None = None
         self._events: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
@@ -128,12 +133,41 @@ class World:
         self.ask(other, lambda broker: broker.handle_link_up(one, self.now))
 
     def disconnect(self, one: str, other: str) -> None:
-        """A link is gone, with what was on it."""
+        """A link is cut. Its ends are told which documents were on it; everything else on it is lost."""
         for sender, receiver in ((one, other), (other, one)):
-            self.nodes[sender].links.discard(receiver)
-            self.channels.pop((sender, receiver))
-        self.ask(one, lambda broker: broker.handle_link_down(other, self.now))
-        self.ask(other, lambda broker: broker.handle_link_down(one, self.now))
+            node = self.nodes[sender]
+            node.links.discard(receiver)
+            channel = self.channels.pop((sender, receiver))
+            held = node.undelivered.setdefault(receiver, [])
+            held += [each for each in map(self._decoded, channel.queue) if isinstance(each, Publish)]
+        for end, neighbour in ((one, other), (other, one)):
+            self.ask(end, partial(self._link_down, neighbour), partial(self._handed_back, end, neighbour))
+
+    def _decoded(self, queued: tuple[int, Any]) -> Any:
+        return decode(queued[1]) if self.encoded else queued[1]
+
+    def _link_down(self, neighbour: str, broker: Broker) -> Outcome:
+        held = self.nodes[broker.name].undelivered.get(neighbour, ())
+        return broker.handle_link_down(neighbour, self.now, held)
+
+    def _handed_back(self, end: str, neighbour: str) -> None:
+        self.nodes[end].undelivered.pop(neighbour, None)
+
+    def retire(self, name: str) -> None:
+        """A broker says goodbye, and is gone when everything that it has to pass on has arrived."""
+        self.nodes[name].is_leaving = True
+        self.ask(name, lambda broker: broker.handle_leave(None, self.now))
+        self.schedule(self.now + 0.05, self._retired, name)
+
+    def _retired(self, name: str) -> None:
+        node = self.nodes.get(name)
+        if node is None:
+            return
+        queues = [self.channels[name, other].queue for other in node.links]
+        if node.broker is None or node.pending or not node.broker.has_left or any(queues):
+            self.schedule(self.now + 0.05, self._retired, name)
+        else:
+            self.remove_broker(name)
 
     def ask(
         self, name: str, event: Callable[[Broker], Outcome], after: Callable[[], None] | None = None
@@ -212,6 +246,8 @@ class World:
                 node.durable[key] = value
         for delivery in outcome.deliveries:
             self.on_delivery(node.name, delivery)
+        for client, id in outcome.confirmed:
+            self.on_confirmation(node.name, client, id)
         self.quarantined.extend(outcome.quarantined)
         if send:
             self._queue(node, outcome, transmit=True)
@@ -220,6 +256,9 @@ class World:
         for neighbour, message in outcome.messages:
             channel = self.channels.get((node.name, neighbour))
             if channel is None:
+                if isinstance(message, Publish):
+                    # The link was cut, and the broker does not know yet.
+                    node.undelivered.setdefault(neighbour, []).append(message)
                 continue
             payload: BrokerMessage | bytes = encode(message) if self.encoded else message
             size = len(payload) if isinstance(payload, bytes) else _size(message)

@@ -33,7 +33,7 @@ from pathcast.network.transports.client import Client
 from pathcast.network.wire import encode
 
 KEPT = 1_000
-"""Messages that the quarantine of a process keeps, the latest."""
+"""Refused messages and notes that are kept, the latest."""
 
 
 class Network:
@@ -46,6 +46,8 @@ class Network:
         self.policy = policy
         self.brokers: dict[str, Broker] = {}
         self.quarantine: deque[Quarantined] = deque(maxlen=KEPT)
+        self.notes: deque[str] = deque(maxlen=KEPT)
+        """What brokers have to say: documents that were not advertised, messages that were refused."""
         self._inbox: deque[tuple[str, str, str, bytes]] = deque()
         self._outboxes: dict[tuple[str, str], deque[Delivery]] = {}
         self._clock: Callable[[], float] = time.monotonic
@@ -98,6 +100,7 @@ class Network:
         for delivery in outcome.deliveries:
             self._outboxes.setdefault((name, delivery.client), deque()).append(delivery)
         self.quarantine.extend(outcome.quarantined)
+        self.notes.extend(f"{name}: {note}" for note in outcome.notes)
 
 
 class LocalClient(Client):

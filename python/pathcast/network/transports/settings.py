@@ -300,7 +300,9 @@ class _Reader:
         known = [each.name for each in fields(Policy) if each.name not in ("wire", "durable")]
         table = self.table(value, "policy", " ".join(known))
         usual = Policy()
-        merging, limits, rate = (table.pop(key, None) for key in ("merging", "limits", "rate"))
+        merging, limits, rate, roots = (
+            table.pop(key, None) for key in ("merging", "limits", "rate", "roots")
+        )
         given: dict[str, Any] = {
             key: self.get(table, key, getattr(usual, key), inside="policy") for key in table
         }
@@ -308,6 +310,9 @@ class _Reader:
             given["rate"] = self.get({"rate": rate}, "rate", 0.0, inside="policy")
             if given["rate"] <= 0:
                 raise self.error(f"policy.rate must be more than 0 messages a second, not {rate!r}")
+        if roots is not None:
+            named = self.get({"roots": roots}, "roots", [], inside="policy")
+            given["roots"] = tuple(self.name(each, "policy.roots") for each in named)
         if merging is not None:
             merging = self.table(merging, "policy.merging", "max_degree rules depth")
             merging["rules"] = tuple(self.get(merging, "rules", [1], inside="policy.merging"))
