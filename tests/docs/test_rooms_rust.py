@@ -15,7 +15,7 @@ CRATES = ROOT / "crates"
 
 CORE = (
     *("limits", "hashing", "chars", "names", "values", "xpath", "reader", "pattern", "schema"),
-    *("engine", "twig", "index", "cover", "relational", "explain"),
+    *("engine", "twig", "tree_automaton", "index", "cover", "relational", "explain"),
 )
 PAPERS = ("hops", "xfilter", "pma", "predicate", "index_filter", "xtrie")
 ORDERS = {"pathcast-core": CORE, "pathcast-papers": PAPERS}

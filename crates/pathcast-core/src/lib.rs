@@ -20,6 +20,7 @@ pub mod pattern;
 pub mod reader;
 pub mod relational;
 pub mod schema;
+pub mod tree_automaton;
 pub mod twig;
 pub mod values;
 pub mod xpath;

@@ -256,7 +256,7 @@ impl Index {
         dict.set_item("twigs", stats.twigs)?;
         dict.set_item("native", stats.native)?;
         dict.set_item("always_decided", stats.always)?;
-        dict.set_item("looked_up_by_value", stats.looked_up)?;
+        dict.set_item("decided_on_tree", stats.on_tree)?;
         dict.set_item("shared_conditions", stats.shared_conditions)?;
         dict.set_item("names", stats.names)?;
         dict.set_item("cache_bytes", stats.cache.bytes)?;

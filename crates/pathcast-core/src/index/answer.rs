@@ -1,4 +1,4 @@
-//! What follows from the paths that were found: the expressions that hold, and those to be decided.
+//! What follows from the paths and twigs that were found: the expressions that hold, and those to be decided.
 
 use std::sync::Arc;
 
@@ -6,19 +6,21 @@ use super::expression::{Expression, ExpressionId};
 use super::expressions::Expressions;
 use super::memo::{Memo, Remembered};
 use crate::engine::{Engine, Found};
-use crate::twig::{Evaluator, Memory, Passing, Tree, look_up};
+use crate::tree_automaton;
+use crate::twig::{Evaluator, Memory, Tree};
 
 /// What deciding twigs fills.
 #[derive(Default)]
 pub(super) struct Decision {
+    pub(super) automaton: tree_automaton::Run,
     pub(super) tree: Tree,
     memory: Memory,
-    passing: Passing,
 }
 
 impl Decision {
+    /// Heap bytes that a large document takes.
     pub(super) fn memory_bytes(&self) -> usize {
-        self.tree.memory_bytes() + self.memory.memory_bytes()
+        self.automaton.text_bytes() + self.tree.memory_bytes() + self.memory.memory_bytes()
     }
 }
 
@@ -52,16 +54,18 @@ fn collect(expressions: &Expressions, found: &Found) -> Remembered {
     let paths = &expressions.paths;
     let mut matched: Vec<ExpressionId> = expressions.always_true().into_iter().collect();
     let mut alternatives: Vec<ExpressionId> = Vec::new();
-    let mut candidates: Vec<ExpressionId> = expressions.twigs.always.iter().copied().collect();
-    let mut guards = Vec::new();
+    let mut candidates: Vec<ExpressionId> = Vec::new();
     for &path in found.paths() {
-        if paths.is_guard(path) {
-            guards.push(path);
-        }
         matched.extend(paths.expression(path));
         for &waiting in paths.waiting(path) {
-            let decided = matches!(expressions.get(waiting), Expression::AnyOf(_));
-            if decided { &mut alternatives } else { &mut candidates }.push(waiting);
+            match expressions.get(waiting) {
+                Expression::Twig { required, .. } => {
+                    if required.iter().all(|&path| found.contains(path)) {
+                        candidates.push(waiting);
+                    }
+                }
+                _ => alternatives.push(waiting),
+            }
         }
     }
     alternatives.sort_unstable();
@@ -69,45 +73,29 @@ fn collect(expressions: &Expressions, found: &Found) -> Remembered {
     matched.extend(alternatives);
     candidates.sort_unstable();
     candidates.dedup();
-    candidates.retain(|&id| match expressions.get(id) {
-        Expression::Twig(twig) => twig.required.iter().all(|&path| found.contains(path)),
-        _ => true,
-    });
-    guards.sort_unstable();
-    Remembered { matched: matched.into(), candidates: candidates.into(), guards: guards.into() }
+    Remembered { matched: matched.into(), candidates: candidates.into() }
 }
 
-/// Adds the candidates that hold, and those that some value calls for.
+/// Adds the twigs that hold.
 pub(super) fn decide(
     expressions: &Expressions,
     answer: Remembered,
     decision: &mut Decision,
 ) -> Arc<[ExpressionId]> {
     let twigs = &expressions.twigs;
-    let by_value = !twigs.values.is_empty() && (twigs.unguarded > 0 || !answer.guards.is_empty());
-    if answer.candidates.is_empty() && !by_value {
+    let Decision { automaton, tree, memory } = decision;
+    let found = if twigs.automaton.is_empty() { &[] } else { automaton.finish(&twigs.automaton) };
+    if answer.candidates.is_empty() && found.is_empty() {
         return answer.matched;
     }
-    let Decision { tree, memory, passing } = decision;
-    let mut evaluator = Evaluator::new(&twigs.arena, tree, memory);
-    let mut matched = answer.matched.to_vec();
-    if by_value {
-        look_up(&twigs.values, tree, passing);
-        for id in twigs.values.passed(&answer.guards, passing) {
-            if let Expression::Twig(twig) = expressions.get(id)
-                && (twig.triggers.len() < 2
-                    || twig.triggers.iter().any(|path| answer.guards.binary_search(path).is_ok()))
-                && evaluator.has(&twig.necessary)
-                && evaluator.holds(twig.condition)
-            {
-                matched.push(id);
-            }
-        }
+    if twigs.on_tree() == 0 {
+        return answer.matched.iter().chain(found).copied().collect();
     }
-    let holds = |id: &ExpressionId| match expressions.get(*id) {
-        Expression::Twig(twig) => evaluator.has(&twig.necessary) && evaluator.holds(twig.condition),
-        _ => false,
+    let mut evaluator = Evaluator::new(&twigs.arena, tree, memory);
+    let holds = |id: &&ExpressionId| match expressions.get(**id) {
+        Expression::Twig { condition, exact, .. } => *exact || evaluator.holds(*condition),
+        _ => true,
     };
-    matched.extend(answer.candidates.iter().copied().filter(holds));
-    matched.into()
+    let twigs: Vec<ExpressionId> = answer.candidates.iter().chain(found).filter(holds).copied().collect();
+    answer.matched.iter().copied().chain(twigs).collect()
 }

@@ -3,6 +3,7 @@
 //! **Invariants.** Equal expressions have one number. A linear path is known to the engine while some expression looks
 //! for it, and not longer. Taking out what was put in leaves nothing behind.
 
+use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
 use super::expression::{Expression, ExpressionId};
@@ -10,7 +11,9 @@ use super::normal_form::NormalForm;
 use super::paths::{Paths, filtered_key};
 use super::twigs::Twigs;
 use crate::engine::{AnyEngine, Takes};
-use crate::pattern::{Condition, PathId};
+use crate::hashing::hash;
+use crate::pattern::{Condition, PathId, encode_condition};
+use crate::tree_automaton::gate;
 
 /// The distinct expressions.
 #[derive(Default)]
@@ -19,6 +22,8 @@ pub(super) struct Expressions {
     free: Vec<ExpressionId>,
     pub(super) paths: Paths,
     pub(super) twigs: Twigs,
+    /// Those that the tree automaton decides, by their bytes.
+    decided: HashTable<ExpressionId>,
     /// By constant: the expression that is it.
     constants: [Option<ExpressionId>; 2],
     alternatives: FxHashMap<Box<[PathId]>, ExpressionId>,
@@ -30,6 +35,14 @@ impl Expressions {
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.expressions.len() - self.free.len()
+    }
+
+    /// How many are not linear.
+    pub(super) fn twigs(&self) -> usize {
+        let twig = |each: &&Expression| {
+            matches!(each, Expression::Decided(_) | Expression::Twig { .. } | Expression::Taken { .. })
+        };
+        self.expressions.iter().filter(twig).count()
     }
 
     #[inline]
@@ -65,6 +78,11 @@ impl Expressions {
                 {
                     return self.intern_path(&key, engine);
                 }
+                if matches!(engine.takes(), Takes::Paths)
+                    && let Some(known) = self.intern_decided(condition)
+                {
+                    return known;
+                }
                 match self.twigs.find(condition) {
                     Ok(known) => known,
                     Err(shared) => {
@@ -88,6 +106,34 @@ impl Expressions {
         let fresh = self.place(Expression::Linear(path));
         self.paths.set_expression(path, fresh);
         fresh
+    }
+
+    /// The expression that the tree automaton decides alone, if it can.
+    fn intern_decided(&mut self, condition: &Condition) -> Option<ExpressionId> {
+        let mut key = Vec::new();
+        encode_condition(condition, &mut key);
+        let same = |&id: &ExpressionId| self.decided_key(id) == Some(&*key);
+        if let Some(&known) = self.decided.find(hash(&*key), same) {
+            return Some(known);
+        }
+        let gate = gate(condition);
+        if !gate.exact {
+            return None;
+        }
+        let place = hash(&*key);
+        let fresh = self.place(Expression::Decided(key.into()));
+        self.twigs.automaton.insert(&gate.necessary, fresh);
+        let expressions = &self.expressions;
+        self.decided.insert_unique(place, fresh, |&id| match &expressions[id as usize] {
+            Expression::Decided(key) => hash(&**key),
+            _ => 0,
+        });
+        Some(fresh)
+    }
+
+    /// The bytes of an expression that the tree automaton decides.
+    fn decided_key(&self, id: ExpressionId) -> Option<&[u8]> {
+        if let Expression::Decided(key) = self.get(id) { Some(key) } else { None }
     }
 
     fn intern_alternatives(&mut self, keys: &[Box<[u8]>], engine: &mut dyn AnyEngine) -> ExpressionId {
@@ -139,7 +185,15 @@ impl Expressions {
                     self.paths.release_waiting(path, id, engine);
                 }
             }
-            Expression::Twig(twig) => self.twigs.release(id, *twig, &mut self.paths, engine),
+            Expression::Decided(key) => {
+                self.twigs.automaton.remove(id);
+                if let Ok(entry) = self.decided.find_entry(hash(&*key), |&other| other == id) {
+                    entry.remove();
+                }
+            }
+            Expression::Twig { condition, required, exact } => {
+                self.twigs.release(id, (condition, &required, exact), &mut self.paths, engine);
+            }
             Expression::Taken { condition, path } => {
                 self.paths.release_taken(path, engine);
                 self.twigs.release_taken(condition);
@@ -157,13 +211,15 @@ impl Expressions {
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
         let lists = self.expressions.iter().map(|expression| match expression {
-            Expression::Twig(twig) => twig.memory_bytes(),
+            Expression::Decided(key) => key.len(),
+            Expression::Twig { required, .. } => required.len() * size_of::<PathId>(),
             Expression::AnyOf(paths) => 2 * paths.len() * size_of::<PathId>(),
             _ => 0,
         });
         lists.sum::<usize>()
             + self.expressions.capacity() * size_of::<Expression>()
             + self.free.capacity() * size_of::<ExpressionId>()
+            + self.decided.allocation_size()
             + self.paths.memory_bytes()
             + self.twigs.memory_bytes()
     }

@@ -170,13 +170,13 @@ impl Index {
                         out.extend(condition);
                     }
                 },
-                Expression::Taken { condition, .. } => {
+                Expression::Decided(condition) => {
+                    out.push(1);
+                    out.extend(condition);
+                }
+                Expression::Taken { condition, .. } | Expression::Twig { condition, .. } => {
                     out.push(1);
                     encode_condition(&self.expressions.twigs.arena.expand(*condition), out);
-                }
-                Expression::Twig(twig) => {
-                    out.push(1);
-                    encode_condition(&self.expressions.twigs.arena.expand(twig.condition), out);
                 }
                 Expression::AnyOf(paths) => {
                     out.push(4);

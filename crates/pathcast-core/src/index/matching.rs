@@ -10,6 +10,7 @@ use crate::engine::{Engine, Found};
 use crate::names::{Names, NamespaceId, Resolved};
 use crate::reader::{Document, DocumentError, DocumentErrorKind, Reader, Sink, StartTag, UriId};
 use crate::schema::{Graph, Guard};
+use crate::tree_automaton::{self, TreeAutomaton};
 use crate::twig::Tree;
 
 const XML: &str = "http://www.w3.org/XML/1998/namespace";
@@ -95,9 +96,13 @@ pub(super) fn match_document<E: Engine>(
     engine.begin(run);
     found.clear(expressions.paths.bound());
     names.begin(subscribed.namespace_of(XML));
-    let with_tree = expressions.twigs.need_a_tree();
+    let with_tree = expressions.twigs.on_tree() > 0;
     if with_tree {
         decision.tree.begin(subscribed.names.len());
+    }
+    let automaton = &expressions.twigs.automaton;
+    if !automaton.is_empty() {
+        decision.automaton.begin(automaton);
     }
     guard.begin();
     let reads_text = engine.capabilities().content.is_some_and(|content| content.wants_text());
@@ -108,13 +113,17 @@ pub(super) fn match_document<E: Engine>(
         run,
         found,
         names,
+        automaton: (!automaton.is_empty()).then_some((automaton, &mut decision.automaton)),
         tree: with_tree.then_some(&mut decision.tree),
-        attributes: engine.wants_attributes(),
+        attributes: engine.wants_attributes() || !automaton.is_empty(),
         text: expressions.twigs.need_text() || reads_text || graph.is_some(),
     };
     document.read(reader, &mut sink)?;
     if let Some(reason) = guard.fault() {
         return Err(DocumentError { kind: DocumentErrorKind::Invalid, reason, line: 0, column: 0 });
+    }
+    if decision.automaton.overflows() {
+        return Err(too_many_elements());
     }
     if with_tree {
         decision.tree.end();
@@ -124,13 +133,19 @@ pub(super) fn match_document<E: Engine>(
     Ok(decide(expressions, answer, decision))
 }
 
-/// Listens to the reader on behalf of the engine and, if there are twigs, the tree.
+fn too_many_elements() -> DocumentError {
+    let reason = "more elements than can be numbered".into();
+    DocumentError { kind: DocumentErrorKind::Limit, reason, line: 0, column: 0 }
+}
+
+/// Listens to the reader on behalf of the engine and, if there are twigs, of the automaton and the tree.
 struct Matcher<'a, E: Engine> {
     subscribed: Subscribed<'a>,
     engine: &'a E,
     run: &'a mut E::Run,
     found: &'a mut Found,
     names: &'a mut DocumentNames,
+    automaton: Option<(&'a TreeAutomaton, &'a mut tree_automaton::Run)>,
     tree: Option<&'a mut Tree>,
     attributes: bool,
     text: bool,
@@ -143,6 +158,9 @@ impl<E: Engine> Matcher<'_, E> {
     fn aside(&mut self) {
         if let Some(content) = self.engine.capabilities().content {
             content.aside(self.run);
+        }
+        if let Some((automaton, run)) = &mut self.automaton {
+            run.aside(automaton);
         }
     }
 }
@@ -178,6 +196,10 @@ impl<E: Engine> Sink for Matcher<'_, E> {
             Some(content) => content.start_tag(self.run, element, attributes, tag, self.found),
             None => self.engine.start(self.run, element, attributes, self.found),
         }
+        if let Some((automaton, run)) = &mut self.automaton {
+            let value = |at| tag.attributes().nth(at).map_or("", |attribute| attribute.value);
+            run.start(automaton, element, attributes, value);
+        }
         if let Some(tree) = &mut self.tree {
             tree.start(tag, element, &self.names.uris, names);
         }
@@ -192,6 +214,9 @@ impl<E: Engine> Sink for Matcher<'_, E> {
             guard.end();
         }
         self.engine.end(self.run);
+        if let Some((automaton, run)) = &mut self.automaton {
+            run.end(automaton);
+        }
         if let Some(tree) = &mut self.tree {
             tree.end();
         }
@@ -203,6 +228,9 @@ impl<E: Engine> Sink for Matcher<'_, E> {
         }
         if let Some(content) = self.engine.capabilities().content {
             content.text(self.run, text);
+        }
+        if let Some((_, run)) = &mut self.automaton {
+            run.text(text);
         }
         if let Some(tree) = &mut self.tree {
             tree.text(text);

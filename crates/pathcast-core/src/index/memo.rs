@@ -13,7 +13,6 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHasher};
 
 use super::expression::ExpressionId;
-use crate::pattern::PathId;
 
 /// What follows from the paths of a document.
 #[derive(Clone, Debug)]
@@ -22,8 +21,6 @@ pub(super) struct Remembered {
     pub(super) matched: Arc<[ExpressionId]>,
     /// Expressions to be decided.
     pub(super) candidates: Arc<[ExpressionId]>,
-    /// Paths found that guard expressions which are looked up by a value, sorted.
-    pub(super) guards: Arc<[PathId]>,
 }
 
 /// Signatures seen once that are told from others, at most.
@@ -69,7 +66,7 @@ impl Memo {
     }
 
     pub(super) fn put(&mut self, signature: &[u32], answer: Remembered, budget: usize) {
-        let lists = answer.matched.len() + answer.candidates.len() + answer.guards.len();
+        let lists = answer.matched.len() + answer.candidates.len();
         let size = 4 * (signature.len() + lists) + 144;
         if self.bytes + size > budget {
             self.forget();

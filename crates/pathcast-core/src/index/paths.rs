@@ -54,8 +54,6 @@ pub(super) struct Paths {
     index: HashTable<u32>,
     free: Vec<u32>,
     waiting: FxHashMap<PathId, Vec<ExpressionId>>,
-    /// By path: how many expressions that are looked up by a value cannot do without it.
-    guards: FxHashMap<PathId, u32>,
 }
 
 impl Paths {
@@ -86,26 +84,6 @@ impl Paths {
 
     pub(super) fn wait(&mut self, path: PathId, expression: ExpressionId) {
         self.waiting.entry(path).or_default().push(expression);
-    }
-
-    /// Whether some expression that is looked up by a value cannot do without the path.
-    #[inline]
-    pub(super) fn is_guard(&self, path: PathId) -> bool {
-        !self.guards.is_empty() && self.guards.contains_key(&path)
-    }
-
-    pub(super) fn guard(&mut self, path: PathId) {
-        *self.guards.entry(path).or_default() += 1;
-    }
-
-    pub(super) fn release_guard(&mut self, path: PathId, engine: &mut dyn AnyEngine) {
-        if let Some(count) = self.guards.get_mut(&path) {
-            *count -= 1;
-            if *count == 0 {
-                self.guards.remove(&path);
-            }
-        }
-        self.release(path, engine);
     }
 
     /// The number of a path given as bytes, with one more user; a new one goes to the engine.
@@ -232,7 +210,6 @@ impl Paths {
         let keys: usize = self.entries.iter().map(|entry| entry.key.len()).sum();
         let waiting: usize = self.waiting.values().map(|list| list.capacity() * 4 + 40).sum();
         keys + waiting
-            + self.guards.capacity() * 9
             + self.entries.capacity() * size_of::<Entry>()
             + self.index.allocation_size()
             + self.free.capacity() * size_of::<u32>()

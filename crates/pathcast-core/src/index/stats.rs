@@ -14,7 +14,8 @@ pub struct Stats {
     /// Twigs that the engine decides as a whole.
     pub native: usize,
     pub always: usize,
-    pub looked_up: usize,
+    /// Twigs that keep a tree of each document, because they look sideways or back.
+    pub on_tree: usize,
     pub shared_conditions: usize,
     pub names: usize,
     pub memory_bytes: usize,

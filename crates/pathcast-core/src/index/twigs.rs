@@ -1,69 +1,55 @@
-//! The expressions that are not linear: their conditions, and what each waits for.
+//! The expressions that are not linear: their conditions, and who decides each.
 //!
-//! A twig waits for a linear path that it cannot do without. If it also cannot do without a value that can be looked
-//! up, it waits for that value, and the path only guards it: most documents have the path, few the value. The first few
-//! for a path wait for the path all the same: asking them costs less than a place in the index over values (300,000
-//! expressions with a name of their own: 943 bytes each instead of 1,515).
-//!
-//! For an engine that takes filters a twig is decomposed: the longest of its paths is the trigger, and all the others
-//! must have been found too.
+//! Most are decided by one [`TreeAutomaton`] as the document is read, and are kept as bytes. What it cannot decide, it
+//! gates: an expression that looks sideways or back is decided on a tree of the document when the rest of it holds. An
+//! engine that takes trees is offered the expression first. For an engine that takes filters a twig is decomposed: when
+//! all of its paths were found it is decided on the tree.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
-use super::expression::{Expression, ExpressionId, Twig};
+use super::expression::{Expression, ExpressionId};
 use super::paths::{Paths, filtered_key};
 use crate::engine::{AnyEngine, Takes};
-use crate::pattern::{Condition, LinearPath, PathId, Trigger, decompose, trigger};
-use crate::twig::{Arena, ConditionId, ValueIndex, access};
-
-/// So many for one path wait for the path itself.
-const FEW: usize = 4;
+use crate::pattern::{Condition, PathId, decompose};
+use crate::tree_automaton::{TreeAutomaton, gate};
+use crate::twig::{Arena, ConditionId};
 
 /// All expressions that are not linear.
 #[derive(Default)]
 pub(super) struct Twigs {
+    pub(super) automaton: TreeAutomaton,
+    /// The conditions of those that the automaton does not decide alone.
     pub(super) arena: Arena,
     by_condition: FxHashMap<ConditionId, ExpressionId>,
-    /// Those that any document may satisfy.
-    pub(super) always: FxHashSet<ExpressionId>,
-    /// Those that are looked up by a value.
-    pub(super) values: ValueIndex,
-    /// Those of them that need no path.
-    pub(super) unguarded: usize,
     /// Those that the engine decides.
     taken: usize,
-    /// Others that look at text, comments or instructions.
+    /// Those that are decided on a tree.
+    on_tree: usize,
+    /// Those of them that any document may satisfy.
+    always: usize,
+    /// Those of them that look at text, comments or instructions.
     text: usize,
 }
 
-/// What must be found before a twig is decided.
-struct Awaited {
-    /// At least one of these.
-    triggers: Box<[PathId]>,
-    /// All of these.
-    required: Box<[PathId]>,
-    /// Whether it is decided for any document.
-    always: bool,
-}
-
 impl Twigs {
-    pub(super) fn len(&self) -> usize {
-        self.by_condition.len()
-    }
-
     /// Those that the engine decides as a whole.
     pub(super) fn taken(&self) -> usize {
         self.taken
     }
 
-    /// Whether some must be decided on a tree.
-    pub(super) fn need_a_tree(&self) -> bool {
-        self.len() > self.taken
+    /// Those that are decided on a tree.
+    pub(super) fn on_tree(&self) -> usize {
+        self.on_tree
     }
 
-    /// Whether some that are decided on a tree look at text, comments or instructions.
+    /// Those that are decided on a tree for any document.
+    pub(super) fn always(&self) -> usize {
+        self.always
+    }
+
+    /// Whether text, comments and instructions are looked at.
     pub(super) fn need_text(&self) -> bool {
-        self.text > 0
+        self.text > 0 || self.automaton.wants_text()
     }
 
     /// The twig that a condition is, or the condition's number if it is new.
@@ -88,58 +74,59 @@ impl Twigs {
         engine: &mut dyn AnyEngine,
     ) -> Expression {
         self.by_condition.insert(shared, id);
-        if let Takes::Trees(trees) = engine.takes()
-            && let Some(path) = paths.take(condition, id, trees)
-        {
-            self.taken += 1;
-            return Expression::Taken { condition: shared, path };
-        }
-        let takes_filters = matches!(engine.takes(), Takes::Filters(_));
-        let Awaited { triggers, required, always } = awaited(condition, takes_filters, paths, engine);
-        let text = condition.looks_at_text();
-        let necessary = self.arena.intern_necessary(condition);
-        // An engine that takes filters looks at values itself. Without any way to satisfy it there is nothing to wait for.
-        let crowded = triggers.iter().any(|&path| paths.waiting(path).len() >= FEW);
-        let waits = !takes_filters && (always || crowded);
-        let wanted = access(condition).filter(|_| waits);
-        let ticket = wanted.map(|(subject, test)| self.values.wait(subject, test, id, &triggers));
-        match ticket {
-            Some(_) => {
-                triggers.iter().for_each(|&path| paths.guard(path));
-                self.unguarded += usize::from(always);
-            }
-            None => {
-                triggers.iter().for_each(|&path| paths.wait(path, id));
-                if always {
-                    self.always.insert(id);
+        let mut parts = Vec::new();
+        match engine.takes() {
+            Takes::Trees(trees) => {
+                if let Some(path) = paths.take(condition, id, trees) {
+                    self.taken += 1;
+                    return Expression::Taken { condition: shared, path };
                 }
             }
+            Takes::Filters(_) => parts = decompose(condition),
+            Takes::Paths => {}
         }
-        self.text += usize::from(text);
-        Expression::Twig(Box::new(Twig { condition: shared, necessary, triggers, required, text, ticket }))
+        let keys = parts.iter().filter_map(|part| filtered_key(&part.to_condition()));
+        let required: Box<[PathId]> = keys.map(|key| paths.intern(&key, engine)).collect();
+        let mut exact = false;
+        if let Some(&longest) = required.first() {
+            paths.wait(longest, id);
+        } else {
+            let gate = gate(condition);
+            exact = gate.exact;
+            self.automaton.insert(&gate.necessary, id);
+            self.always += usize::from(!exact && gate.necessary == Condition::True);
+        }
+        if !exact {
+            self.on_tree += 1;
+            self.text += usize::from(condition.looks_at_text());
+        }
+        Expression::Twig { condition: shared, required, exact }
     }
 
-    /// Takes out one that is decided on a tree.
+    /// Takes one out that was decided on a tree, or might have been.
     pub(super) fn release(
         &mut self,
         id: ExpressionId,
-        twig: Twig,
+        (condition, required, exact): (ConditionId, &[PathId], bool),
         paths: &mut Paths,
         engine: &mut dyn AnyEngine,
     ) {
-        let Twig { condition, necessary, triggers, required, text, ticket } = twig;
-        self.arena.release_necessary(&necessary);
-        self.always.remove(&id);
-        self.text -= usize::from(text);
-        self.forget(condition);
-        required.iter().for_each(|&path| paths.release(path, engine));
-        if let Some(ticket) = ticket {
-            self.values.leave(ticket);
-            self.unguarded -= usize::from(triggers.is_empty());
-            triggers.iter().for_each(|&path| paths.release_guard(path, engine));
-        } else {
-            triggers.iter().for_each(|&path| paths.release_waiting(path, id, engine));
+        let whole = self.arena.expand(condition);
+        if !exact {
+            self.on_tree -= 1;
+            self.text -= usize::from(whole.looks_at_text());
         }
+        match required {
+            [] => {
+                self.automaton.remove(id);
+                self.always -= usize::from(!exact && gate(&whole).necessary == Condition::True);
+            }
+            [longest, others @ ..] => {
+                paths.release_waiting(*longest, id, engine);
+                others.iter().for_each(|&path| paths.release(path, engine));
+            }
+        }
+        self.forget(condition);
     }
 
     /// Takes out one that the engine decided.
@@ -154,34 +141,6 @@ impl Twigs {
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.by_condition.capacity() * 12 + self.arena.memory_bytes() + self.values.memory_bytes()
+        self.by_condition.capacity() * 12 + self.arena.memory_bytes() + self.automaton.memory_bytes()
     }
-}
-
-/// The paths that a twig waits for, made known to the engine.
-fn awaited(
-    condition: &Condition,
-    takes_filters: bool,
-    paths: &mut Paths,
-    engine: &mut dyn AnyEngine,
-) -> Awaited {
-    let mut awaited = Awaited { triggers: [].into(), required: [].into(), always: false };
-    if takes_filters {
-        let parts = decompose(condition);
-        let mut numbers =
-            parts.iter().filter_map(|part| Some(paths.intern(&filtered_key(&part.to_condition())?, engine)));
-        if let Some(longest) = numbers.next() {
-            awaited.required = numbers.collect();
-            awaited.triggers = [longest].into();
-            return awaited;
-        }
-    }
-    match trigger(condition) {
-        Trigger::Always => awaited.always = true,
-        Trigger::AnyOf(triggers) => {
-            let mut intern = |path: &LinearPath| paths.intern(&path.to_bytes(), engine);
-            awaited.triggers = triggers.iter().map(&mut intern).collect();
-        }
-    }
-    awaited
 }

@@ -1,0 +1,269 @@
+//! Atoms: what can be so of one element, each a number.
+//!
+//! An atom is a test of a subject's values, an element below that satisfies a rule, or one of several rules of the same
+//! element. Equal atoms are one and are decided once, whoever asks.
+
+use std::hash::Hash;
+
+use hashbrown::HashTable;
+
+use super::NONE;
+use super::constants::{Constants, TextId};
+use super::place::At;
+use super::prefixes::Prefixes;
+use super::rules::RuleId;
+use super::subjects::SubjectId;
+use super::summary::{Awaited, Summary};
+use super::words::Words;
+use crate::hashing::hash;
+use crate::values::{Real, ValueTest, number::from_xpath_number};
+use crate::xpath::ast::Comparison;
+
+/// The number of an atom.
+pub(super) type AtomId = u32;
+
+/// A test of a value; the variants are those of [`ValueTest`] with their texts as numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Test {
+    /// There is a value.
+    Present,
+    Equals(TextId),
+    Differs(TextId),
+    Number(Comparison, Real),
+    Contains(TextId),
+    StartsWith(TextId),
+    ContainedIn(TextId),
+    PrefixOf(TextId),
+}
+
+impl Test {
+    pub(super) fn text(self) -> Option<TextId> {
+        match self {
+            Self::Present | Self::Number(..) => None,
+            Self::Equals(text)
+            | Self::Differs(text)
+            | Self::Contains(text)
+            | Self::StartsWith(text)
+            | Self::ContainedIn(text)
+            | Self::PrefixOf(text) => Some(text),
+        }
+    }
+
+    /// Whether it is asked of a summary and not told.
+    pub(super) fn is_summed(self) -> bool {
+        match self {
+            Self::Differs(_) => true,
+            Self::Number(comparison, _) => comparison != Comparison::Equal,
+            _ => false,
+        }
+    }
+
+    pub(super) fn intern(test: &ValueTest, constants: &mut Constants) -> Self {
+        match test {
+            ValueTest::Equals(text) => Self::Equals(constants.intern(text)),
+            ValueTest::Differs(text) => Self::Differs(constants.intern(text)),
+            ValueTest::Number(comparison, number) => Self::Number(*comparison, *number),
+            ValueTest::Contains(text) => Self::Contains(constants.intern(text)),
+            ValueTest::StartsWith(text) => Self::StartsWith(constants.intern(text)),
+            ValueTest::ContainedIn(text) => Self::ContainedIn(constants.intern(text)),
+            ValueTest::PrefixOf(text) => Self::PrefixOf(constants.intern(text)),
+        }
+    }
+}
+
+/// What an atom says.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    /// No atom.
+    Free,
+    /// Some value of the subject passes the test.
+    Value { subject: SubjectId, test: Test },
+    /// Some element so far below satisfies the rule.
+    Below { at: At, min: u32, exact: bool, rule: RuleId },
+    /// The element satisfies one of these rules.
+    Either(Box<[RuleId]>),
+}
+
+/// An atom, and who waits for it.
+#[derive(Clone, Debug)]
+pub(super) struct Atom {
+    pub(super) kind: Kind,
+    /// Rules that ask for it.
+    pub(super) users: u32,
+    /// The first rule that waits for it.
+    pub(super) first: RuleId,
+    /// How many levels of [`Kind::Either`] lie below: lower ones are decided before.
+    pub(super) stratum: u32,
+    /// In how many of the documents counted it was so.
+    pub(super) hits: u32,
+}
+
+/// All atoms.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Atoms {
+    atoms: Vec<Atom>,
+    index: HashTable<AtomId>,
+    free: Vec<AtomId>,
+}
+
+impl Atoms {
+    #[inline]
+    pub(super) fn get(&self, id: AtomId) -> &Atom {
+        &self.atoms[id as usize]
+    }
+
+    pub(super) fn get_mut(&mut self, id: AtomId) -> &mut Atom {
+        &mut self.atoms[id as usize]
+    }
+
+    #[inline]
+    pub(super) fn find(&self, kind: &Kind) -> Option<AtomId> {
+        self.index.find(hash(kind), |&id| self.atoms[id as usize].kind == *kind).copied()
+    }
+
+    /// A new atom.
+    pub(super) fn insert(&mut self, kind: Kind, stratum: u32) -> AtomId {
+        let place = hash(&kind);
+        let atom = Atom { kind, users: 0, first: NONE, stratum, hits: 0 };
+        let id = super::put(&mut self.atoms, &mut self.free, atom);
+        let atoms = &self.atoms;
+        self.index.insert_unique(place, id, |&id| hash(&atoms[id as usize].kind));
+        id
+    }
+
+    /// Takes an atom out that nobody uses.
+    pub(super) fn remove(&mut self, id: AtomId) -> Kind {
+        let kind = std::mem::replace(&mut self.atoms[id as usize].kind, Kind::Free);
+        if let Ok(entry) = self.index.find_entry(hash(&kind), |&other| other == id) {
+            entry.remove();
+        }
+        self.free.push(id);
+        kind
+    }
+
+    /// The test that an atom is, if it is one.
+    pub(super) fn test(&self, id: AtomId) -> Option<(SubjectId, Test)> {
+        match self.atoms[id as usize].kind {
+            Kind::Value { subject, test } => Some((subject, test)),
+            _ => None,
+        }
+    }
+
+    /// One more than the largest number.
+    pub(super) fn bound(&self) -> usize {
+        self.atoms.len()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        let rules = |atom: &Atom| if let Kind::Either(rules) = &atom.kind { rules.len() * 4 } else { 0 };
+        self.atoms.iter().map(rules).sum::<usize>()
+            + self.atoms.capacity() * size_of::<Atom>()
+            + self.index.allocation_size()
+            + self.free.capacity() * size_of::<AtomId>()
+    }
+}
+
+/// The tests of one subject, so that a value finds those it passes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tests {
+    present: Option<AtomId>,
+    /// How many tests compare with a whole text, and the longest text so far.
+    texts: usize,
+    longest: usize,
+    /// How many tests ask for an equal number.
+    numbers: usize,
+    /// How many tests are asked of a summary.
+    pub(super) summed: usize,
+    words: Words,
+    prefixes: Prefixes,
+    /// Tests that look for the value in their constant.
+    reversed: Vec<AtomId>,
+    pub(super) awaited: Awaited,
+}
+
+impl Tests {
+    pub(super) fn insert(&mut self, test: Test, atom: AtomId, constants: &Constants) {
+        match test {
+            Test::Present => self.present = Some(atom),
+            Test::Equals(text) | Test::Differs(text) => {
+                self.texts += 1;
+                self.longest = self.longest.max(constants.get(text).len());
+            }
+            Test::Number(Comparison::Equal, _) => self.numbers += 1,
+            Test::Number(..) => {}
+            Test::Contains(text) => self.words.insert(atom, text),
+            Test::StartsWith(text) => self.prefixes.insert(constants.get(text), atom),
+            Test::ContainedIn(_) | Test::PrefixOf(_) => self.reversed.push(atom),
+        }
+        self.summed += usize::from(test.is_summed());
+    }
+
+    pub(super) fn remove(&mut self, test: Test, atom: AtomId, constants: &Constants) {
+        match test {
+            Test::Present => self.present = None,
+            Test::Equals(_) | Test::Differs(_) => self.texts -= 1,
+            Test::Number(Comparison::Equal, _) => self.numbers -= 1,
+            Test::Number(..) => {}
+            Test::Contains(_) => self.words.remove(atom),
+            Test::StartsWith(text) => self.prefixes.remove(constants.get(text)),
+            Test::ContainedIn(_) | Test::PrefixOf(_) => self.reversed.retain(|&each| each != atom),
+        }
+        self.summed -= usize::from(test.is_summed());
+    }
+
+    /// Reports the atoms that a value of the subject makes so, some perhaps twice; and the value summed up, if that is
+    /// asked for.
+    pub(super) fn look_up(
+        &self,
+        subject: SubjectId,
+        value: &str,
+        (atoms, constants): (&Atoms, &Constants),
+        mut report: impl FnMut(AtomId),
+    ) -> Option<Summary> {
+        self.present.into_iter().for_each(&mut report);
+        let mut tell =
+            |test: Test| atoms.find(&Kind::Value { subject, test }).into_iter().for_each(&mut report);
+        let mut text = None;
+        if self.texts > 0 && value.len() <= self.longest {
+            text = constants.find(value);
+            text.into_iter().for_each(|text| tell(Test::Equals(text)));
+        }
+        let mut number = f64::NAN;
+        if self.numbers > 0 || self.summed > 0 {
+            number = from_xpath_number(value);
+        }
+        if self.numbers > 0
+            && let Some(number) = Real::new(number)
+        {
+            tell(Test::Number(Comparison::Equal, number));
+        }
+        if !self.words.is_empty() {
+            self.words.find(value, constants, &mut report);
+        }
+        if !self.prefixes.is_empty() {
+            self.prefixes.find(value, &mut report);
+        }
+        for &atom in &self.reversed {
+            let passes = match atoms.test(atom) {
+                Some((_, Test::ContainedIn(text))) => constants.get(text).contains(value),
+                Some((_, Test::PrefixOf(text))) => constants.get(text).starts_with(value),
+                _ => false,
+            };
+            if passes {
+                report(atom);
+            }
+        }
+        (self.summed > 0).then(|| Summary::new(text, number))
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.words.memory_bytes()
+            + self.prefixes.memory_bytes()
+            + self.awaited.memory_bytes()
+            + self.reversed.capacity() * size_of::<AtomId>()
+    }
+}

@@ -1,0 +1,124 @@
+//! Where something is asked: a document node, or elements of some name.
+
+use rustc_hash::FxHashMap;
+
+use super::subjects::SubjectId;
+use crate::names::{NameId, Resolved};
+use crate::pattern::NameTest;
+
+/// The document node or a test of an element's name, as one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct At(u32);
+
+impl At {
+    pub(super) const DOCUMENT: Self = Self(u32::MAX);
+    const ANY: Self = Self(u32::MAX - 1);
+    const NAMESPACE: u32 = 1 << 31;
+
+    pub(super) fn element(name: NameTest) -> Self {
+        match name {
+            NameTest::Any => Self::ANY,
+            NameTest::Name(id) => Self(id.0),
+            NameTest::Namespace(id) => Self(id.0 | Self::NAMESPACE),
+        }
+    }
+
+    /// Whether an element of this name is meant.
+    #[inline]
+    pub(super) fn accepts(self, name: Resolved) -> bool {
+        self.0 == name.name.0
+            || self == Self::ANY
+            || self.0 == (name.namespace.0 | Self::NAMESPACE) && name.namespace != NameId::OTHER
+    }
+}
+
+/// What is asked of elements of one name.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Asked {
+    /// Whether there is such an element.
+    pub(super) here: Vec<SubjectId>,
+    /// Its own string-value.
+    pub(super) own: Vec<SubjectId>,
+    /// Its text nodes.
+    pub(super) text: Vec<SubjectId>,
+    /// Its attributes.
+    pub(super) attributes: Vec<(NameTest, SubjectId)>,
+    /// The first rule that waits for no test.
+    pub(super) always: Option<u32>,
+}
+
+impl Asked {
+    fn is_empty(&self) -> bool {
+        self.here.is_empty()
+            && self.own.is_empty()
+            && self.text.is_empty()
+            && self.attributes.is_empty()
+            && self.always.is_none()
+    }
+
+    fn memory_bytes(&self) -> usize {
+        (self.here.capacity() + self.own.capacity() + self.text.capacity()) * size_of::<SubjectId>()
+            + self.attributes.capacity() * size_of::<(NameTest, SubjectId)>()
+    }
+}
+
+/// What is asked, by where.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Places {
+    named: Vec<Option<Box<Asked>>>,
+    namespaces: FxHashMap<u32, Box<Asked>>,
+    any: Option<Box<Asked>>,
+    document: Option<Box<Asked>>,
+}
+
+impl Places {
+    /// What is asked of exactly these, to be changed.
+    pub(super) fn change(&mut self, at: At, change: impl FnOnce(&mut Asked)) {
+        if at.0 & At::NAMESPACE != 0 && at != At::ANY && at != At::DOCUMENT {
+            let asked = self.namespaces.entry(at.0).or_default();
+            change(asked);
+            if asked.is_empty() {
+                self.namespaces.remove(&at.0);
+            }
+            return;
+        }
+        let slot = match at {
+            At::DOCUMENT => &mut self.document,
+            At::ANY => &mut self.any,
+            At(name) => {
+                let needed = self.named.len().max(name as usize + 1);
+                self.named.resize_with(needed, || None);
+                &mut self.named[name as usize]
+            }
+        };
+        let asked = slot.get_or_insert_with(Box::default);
+        change(asked);
+        if asked.is_empty() {
+            *slot = None;
+        }
+    }
+
+    pub(super) fn document(&self) -> Option<&Asked> {
+        self.document.as_deref()
+    }
+
+    /// What is asked of an element of this name.
+    #[inline]
+    pub(super) fn of(&self, name: Resolved) -> impl Iterator<Item = &Asked> {
+        let named = self.named.get(name.name.0 as usize).and_then(Option::as_deref);
+        let namespace = if self.namespaces.is_empty() {
+            None
+        } else {
+            self.namespaces.get(&(name.namespace.0 | At::NAMESPACE)).map(|asked| &**asked)
+        };
+        named.into_iter().chain(namespace).chain(self.any.as_deref())
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        let all = self.named.iter().flatten().chain(self.namespaces.values());
+        let all = all.chain(&self.any).chain(&self.document);
+        all.map(|asked| asked.memory_bytes() + size_of::<Asked>()).sum::<usize>()
+            + self.named.capacity() * size_of::<usize>()
+            + self.namespaces.capacity() * 13
+    }
+}

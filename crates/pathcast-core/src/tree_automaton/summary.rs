@@ -1,0 +1,184 @@
+//! Tests that most values pass: `!=`, `<`, `<=`, `>`, `>=`.
+//!
+//! To tell everybody that such a test passed would cost as much as there are tests. They are therefore not told but
+//! asked: the values of a subject are summed up, and the summary answers any of them at once. Only a rule that has no
+//! other test to wait for waits for one of these; such rules are few or nearly all of them hold.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+
+use super::NONE;
+use super::atoms::{AtomId, Test};
+use super::constants::TextId;
+use crate::values::Real;
+use crate::xpath::ast::Comparison;
+
+/// What is known of all values of a subject below one element.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Summary {
+    /// The constant that every value is, or none.
+    only: TextId,
+    /// Whether there are different values, as far as constants tell.
+    several: bool,
+    least: f64,
+    largest: f64,
+    /// Whether some value is no number.
+    other: bool,
+}
+
+impl Summary {
+    /// Of one value: the constant it is, or none, and its number.
+    pub(super) fn new(text: Option<TextId>, number: f64) -> Self {
+        let only = text.unwrap_or(NONE);
+        let other = number.is_nan();
+        let (least, largest) = if other { (f64::INFINITY, f64::NEG_INFINITY) } else { (number, number) };
+        Self { only, several: false, least, largest, other }
+    }
+
+    pub(super) fn add(&mut self, more: &Self) {
+        self.several |= self.only != more.only;
+        self.least = self.least.min(more.least);
+        self.largest = self.largest.max(more.largest);
+        self.other |= more.other;
+    }
+
+    /// Whether some value passes.
+    #[allow(clippy::float_cmp, reason = "XPath compares doubles exactly")]
+    pub(super) fn passes(&self, test: Test) -> bool {
+        let numbers = self.least <= self.largest;
+        match test {
+            Test::Differs(text) => self.several || self.only != text,
+            Test::Number(comparison, number) => match comparison {
+                Comparison::NotEqual => {
+                    self.other || numbers && (self.least != number.get() || self.largest != number.get())
+                }
+                Comparison::Less => numbers && self.least < number.get(),
+                Comparison::LessEqual => numbers && self.least <= number.get(),
+                Comparison::Greater => numbers && self.largest > number.get(),
+                Comparison::GreaterEqual => numbers && self.largest >= number.get(),
+                Comparison::Equal => false,
+            },
+            _ => false,
+        }
+    }
+}
+
+/// Tests of one subject that some rule waits for, so that all that pass are found without asking each.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Awaited {
+    /// `!=`: nearly all pass.
+    unequal: BTreeSet<AtomId>,
+    /// `>= t` and after it `> t`: what a number passes comes first.
+    above: BTreeMap<(Real, bool), AtomId>,
+    /// `< t` and after it `<= t`: what a number passes comes last.
+    below: BTreeMap<(Real, bool), AtomId>,
+}
+
+impl Awaited {
+    pub(super) fn is_empty(&self) -> bool {
+        self.unequal.is_empty() && self.above.is_empty() && self.below.is_empty()
+    }
+
+    pub(super) fn insert(&mut self, test: Test, atom: AtomId) {
+        match test {
+            Test::Number(Comparison::Greater, number) => drop(self.above.insert((number, true), atom)),
+            Test::Number(Comparison::GreaterEqual, number) => drop(self.above.insert((number, false), atom)),
+            Test::Number(Comparison::Less, number) => drop(self.below.insert((number, false), atom)),
+            Test::Number(Comparison::LessEqual, number) => drop(self.below.insert((number, true), atom)),
+            _ => drop(self.unequal.insert(atom)),
+        }
+    }
+
+    pub(super) fn remove(&mut self, test: Test, atom: AtomId) {
+        match test {
+            Test::Number(Comparison::Greater, number) => drop(self.above.remove(&(number, true))),
+            Test::Number(Comparison::GreaterEqual, number) => drop(self.above.remove(&(number, false))),
+            Test::Number(Comparison::Less, number) => drop(self.below.remove(&(number, false))),
+            Test::Number(Comparison::LessEqual, number) => drop(self.below.remove(&(number, true))),
+            _ => drop(self.unequal.remove(&atom)),
+        }
+    }
+
+    /// Reports the atoms that some value passes; `test` tells the test of one.
+    pub(super) fn passing(
+        &self,
+        summary: &Summary,
+        test: impl Fn(AtomId) -> Option<Test>,
+        mut report: impl FnMut(AtomId),
+    ) {
+        for &atom in &self.unequal {
+            if test(atom).is_some_and(|test| summary.passes(test)) {
+                report(atom);
+            }
+        }
+        if let (Some(least), Some(largest)) = (Real::new(summary.least), Real::new(summary.largest))
+            && least <= largest
+        {
+            self.above.range(..(largest, true)).for_each(|(_, &atom)| report(atom));
+            let from = Bound::Included((least, true));
+            self.below.range((from, Bound::Unbounded)).for_each(|(_, &atom)| report(atom));
+        }
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        8 * self.unequal.len() + 32 * (self.above.len() + self.below.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::values::compare;
+
+    #[test]
+    fn a_summary_answers_as_its_values_do() {
+        let constants = [-1.5, 0.0, 1.0, 2.0, f64::INFINITY].map(|number| Real::new(number).expect("no NaN"));
+        let comparisons = [
+            Comparison::NotEqual,
+            Comparison::Less,
+            Comparison::LessEqual,
+            Comparison::Greater,
+            Comparison::GreaterEqual,
+        ];
+        let tests: Vec<Test> = comparisons
+            .iter()
+            .flat_map(|&comparison| constants.iter().map(move |&number| Test::Number(comparison, number)))
+            .chain((0..3).map(Test::Differs))
+            .collect();
+        let mut awaited = Awaited::default();
+        for (atom, &test) in (0..).zip(&tests) {
+            awaited.insert(test, atom);
+        }
+        let values = [f64::NAN, -2.0, -1.5, 0.0, 1.0, 7.0, f64::INFINITY, f64::NEG_INFINITY];
+        for (first, &left) in values.iter().enumerate() {
+            for (second, &right) in values.iter().enumerate() {
+                let texts = [(first % 4) as TextId, (second % 4) as TextId];
+                let known = |text: TextId| (text < 3).then_some(text);
+                let mut summary = Summary::new(known(texts[0]), left);
+                summary.add(&Summary::new(known(texts[1]), right));
+                let expected: Vec<AtomId> = (0..)
+                    .zip(&tests)
+                    .filter(|(_, test)| match **test {
+                        Test::Differs(text) => texts.iter().any(|&each| each != text),
+                        Test::Number(comparison, number) => {
+                            compare(comparison, left, number.get())
+                                || compare(comparison, right, number.get())
+                        }
+                        _ => false,
+                    })
+                    .map(|(atom, _)| atom)
+                    .collect();
+                let asked: Vec<AtomId> = (0..)
+                    .zip(&tests)
+                    .filter(|(_, test)| summary.passes(**test))
+                    .map(|(atom, _)| atom)
+                    .collect();
+                assert_eq!(asked, expected, "{left} {right}");
+                let mut told = Vec::new();
+                awaited.passing(&summary, |atom| Some(tests[atom as usize]), |atom| told.push(atom));
+                told.sort_unstable();
+                assert_eq!(told, expected, "{left} {right}");
+            }
+        }
+    }
+}
