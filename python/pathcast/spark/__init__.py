@@ -12,7 +12,6 @@ matches documents as they arrive, and `deliver` puts what matched into outboxes.
     matches, dead = match(documents, subscriptions)
 """
 
-from pathcast.spark.artifact import remove_unused
 from pathcast.spark.driver.compile import compile_subscriptions, update_subscriptions
 from pathcast.spark.driver.compiled import Compiled, RejectedSubscriptions
 from pathcast.spark.driver.delivery_ids import delivery_id, document_hash
@@ -28,6 +27,7 @@ from pathcast.spark.driver.outboxes import (
 from pathcast.spark.driver.sinks import Batch, FileSink, KafkaSink, Sink, StreamError, read_deliveries
 from pathcast.spark.driver.stream import stream
 from pathcast.spark.driver.stream_state import BatchMetrics
+from pathcast.spark.leases import remove_unused
 from pathcast.spark.options import MatchOptions
 
 __all__ = [

@@ -22,9 +22,7 @@ __all__ = ["kafka_documents", "read_documents"]
 
 _FILES = "path string, modificationTime timestamp, length bigint, content binary"  # as binaryFile gives them
 _SUFFIXES = {
-    "zip": "archive",
-    "gz": "archive",
-    "gzip": "archive",
+    **dict.fromkeys(("zip", "tar", "gz", "gzip", "tgz", "bz2", "tbz2", "xz", "txz"), "archive"),
     "parquet": "parquet",
     "json": "json",
     "jsonl": "json",
@@ -57,7 +55,7 @@ def read_documents(
     `path` is a file, a folder or a pattern as Spark takes it. `format` is one of:
 
     - `xml`: every file is a document, its path is the id;
-    - `archive`: the same, and every entry of a zip file and every gzip file too;
+    - `archive`: the same, and every entry of a zip or tar file; all may be compressed with gzip, bzip2 or xz;
     - `parquet`, `json`, `orc`, `avro`, or `delta` where the session has it: tables that hold the columns;
     - `kafka`: `path` is the topic, the id is `topic/partition/offset`; `options` has at least
       `kafka.bootstrap.servers`.

@@ -11,6 +11,7 @@ a Kafka topic. A subscription without a subscriber is its own.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,7 @@ __all__ = ["deliver", "outbox_name", "read_outbox", "send_outboxes", "write_outb
 _NAME = 76  # bytes: three times as many fit into the name of a folder, should all have to be escaped
 _HASHED = "sha256-"
 _DEFAULT = "__HIVE_DEFAULT_PARTITION__"
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")  # Spark escapes most of them in names of folders, but not all
 
 
 def deliver(
@@ -116,7 +118,7 @@ def outbox_name(subscriber: str) -> str:
     >>> outbox_name("Jane Doe"), outbox_name("")[:14]
     ('Jane Doe', 'sha256-e3b0c44')
     """
-    short = 0 < len(subscriber.encode()) <= _NAME
+    short = 0 < len(subscriber.encode()) <= _NAME and not _CONTROL.search(subscriber)
     if short and not subscriber.startswith(_HASHED) and subscriber != _DEFAULT:
         return subscriber
     return _HASHED + hashlib.sha256(subscriber.encode()).hexdigest()
@@ -125,6 +127,7 @@ def outbox_name(subscriber: str) -> str:
 def _outbox_column(subscriber: Column) -> Column:
     length = F.octet_length(subscriber)
     plain = (length > 0) & (length <= _NAME) & (subscriber != _DEFAULT) & ~subscriber.startswith(_HASHED)
+    plain &= ~subscriber.rlike(_CONTROL.pattern)
     hashed = F.concat(F.lit(_HASHED), F.sha2(subscriber.cast("binary"), 256))
     return F.when(plain, subscriber).otherwise(hashed)
 
@@ -133,7 +136,8 @@ def write_outboxes(delivered: DataFrame, path: str, *, format: str = "parquet") 
     """Writes `path/subscriber=<name>/`, over what was in `path` before.
 
     The name is the subscriber's, with what a file name cannot hold escaped by Spark, or a hash of one that is
-    empty or long; the column `subscriber_name` in the files has it in full. `read_outbox` reads one.
+    empty, long or has control characters; the column `subscriber_name` in the files has it in full.
+    `read_outbox` reads one.
     """
     (
         delivered.withColumn("subscriber_name", F.col("subscriber"))
