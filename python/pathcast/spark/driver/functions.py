@@ -7,6 +7,7 @@ pathcast_matches(xpath, xml)  boolean         whether a document satisfies an ex
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -49,4 +50,8 @@ def register_functions(
 
 
 def _register(spark: SparkSession, name: str, result: str, function: Any) -> None:
-    spark.udf.register(name, arrow_udf(function, result, ArrowUDFType.SCALAR_ITER))
+    with warnings.catch_warnings():
+        # It prefers type hints, which what travels by value has none of.
+        warnings.simplefilter("ignore", UserWarning)
+        made = arrow_udf(function, result, ArrowUDFType.SCALAR_ITER)
+    spark.udf.register(name, made)

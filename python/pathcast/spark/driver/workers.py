@@ -23,6 +23,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary
 
+from pyspark.errors import PySparkException
+
 from pathcast.spark.worker.shards import ShardFiles
 
 if TYPE_CHECKING:
@@ -121,7 +123,12 @@ def bound_batches(spark: SparkSession, size: int) -> None:
     """
     present = spark.conf.get(_SETTING, None)
     if present is None or not 0 < _bytes(present) <= size:
-        spark.conf.set(_SETTING, str(size))
+        try:
+            spark.conf.set(_SETTING, str(size))
+        except PySparkException as error:
+            # Within the functions of a declarative pipeline nothing may be set; its specification can.
+            if "SESSION_MUTATION" not in str(error):
+                raise
 
 
 def _bytes(text: str) -> int:
