@@ -126,3 +126,20 @@ def test_a_small_demo(tmp_path: Path) -> None:
     assert report.count("<svg") == 4
     assert not re.search(r"""(src|href)=["'](?!#)""", report), "the report needs nothing else"
     assert "<script" not in report
+
+
+def test_the_doctor_says_what_to_change(tmp_path: Path) -> None:
+    done = pathcast("compile", "-s", NEWS / "subscriptions.csv", "-o", tmp_path / "index")
+    assert done.returncode == 0, done.stderr
+    done = pathcast("doctor", "-i", tmp_path / "index", "--master", "local[2]")
+    assert done.returncode == 0, done.stdout + done.stderr
+    for text in (
+        "Java: ",
+        "pathcast on executors: ",
+        "index folder: seen by all executors",
+        "MB outside Java",
+    ):
+        assert text in done.stdout
+    done = pathcast("doctor", "-i", tmp_path / "nowhere", "--master", "local[2]")
+    assert done.returncode == 1
+    assert re.search(r"CHANGE  index: .*\n +.*holds no compiled subscriptions", done.stdout)

@@ -22,6 +22,8 @@ CORE = (
     "test_compile.py::test_workers_that_do_not_see_the_folder_send_their_files",
     "test_documents.py::test_a_folder_of_files",
     "test_documents.py::test_one_huge_file_is_cut_into_records",
+    "test_datasource.py::test_it_gives_what_the_index_gives",
+    "test_functions.py::test_sql_gives_what_the_index_gives",
     "test_stream.py::test_a_stream_gives_what_the_index_gives",
     "test_stream.py::test_a_new_version_takes_effect_with_the_next_batch",
     "test_relational.py::test_two_contents_of_one_number_are_told_and_nothing_is_written",

@@ -144,5 +144,9 @@ def test_records_of_a_topic_are_documents(spark: SparkSession) -> None:
         [(b"k", b"<a/>", "news", 3, 17)],
         "key binary, value binary, topic string, partition int, offset bigint",
     )
+    kept = kafka_documents(records, keep=["topic", "offset"])
+    assert kept.columns == ["doc_id", "xml", "topic", "offset"]
+    with pytest.raises(ValueError, match="records have no column 'headers'"):
+        kafka_documents(records, keep=["headers"])
     documents = kafka_documents(records)
     assert [(row.doc_id, bytes(row.xml)) for row in documents.collect()] == [("news/3/17", b"<a/>")]

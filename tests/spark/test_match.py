@@ -119,6 +119,59 @@ def test_strings_integers_and_other_columns(spark: SparkSession) -> None:
     assert [row.doc_id for row in dead.collect()] == ["y"]
 
 
+@pytest.mark.parametrize("shards", [1, 3])
+def test_columns_are_kept_and_lists_are_whole(spark: SparkSession, tmp_path: Path, shards: int) -> None:
+    documents, subscriptions = the_world().frames(spark)
+    more = documents.selectExpr("*", "concat('topic ', doc_id) as `the.topic`", "array(doc_id) as more")
+    compiled = compile_subscriptions(subscriptions, tmp_path, shards=shards)
+    matched = match(more, compiled, keep=["the.topic", "more"])
+    assert matched.matches.columns == ["doc_id", "subscription_id", "subscriber", "the.topic", "more"]
+    assert matched.dead.columns[:4] == ["doc_id", "reason", "line", "column"]
+    rows = matched.matches.collect()
+    assert sorted((row.doc_id, row.subscription_id) for row in rows) == the_world().matches()
+    dead = matched.dead.collect()
+    assert sorted(row.doc_id for row in dead) == [each[0] for each in the_world().dead()]
+    for tagged in split_tagged(matched.tagged):
+        rows += tagged.collect()
+    assert all(
+        row["the.topic"] == f"topic {row.doc_id}" and row.more == [row.doc_id] for row in [*rows, *dead]
+    )
+    grouped = match(more, compiled, keep=["more"], result="grouped")[0].collect()
+    assert sorted((row.doc_id, id) for row in grouped for id in row.subscriptions) == the_world().matches()
+    assert len(grouped) == len(the_world().documents) - len(dead)  # ids that are there twice are two rows
+    assert all(row.more == [row.doc_id] for row in grouped)
+    delivered = match(documents, compiled, result="delivered")[0].collect()
+    subscriber = {row[0]: row[4] for row in the_world().rows}
+    pairs_of = [(row.doc_id, id) for row in delivered for id in row.subscriptions]
+    assert sorted(pairs_of) == the_world().matches()
+    assert all(subscriber[id] == row.subscriber for row in delivered for id in row.subscriptions)
+    with pytest.raises(ValueError, match="have no column 'nothing'"):
+        match(documents, compiled, keep=["nothing"])
+    with pytest.raises(ValueError, match="a column 'line' of their own"):
+        match(documents.withColumnRenamed("doc_id", "line"), compiled, id="line", keep=["line"])
+    with pytest.raises(TypeError, match="keep is a list"):
+        match(documents, compiled, keep="xml")
+
+
+def test_a_swapped_index_is_refused_and_answers_for_nobody(spark: SparkSession, tmp_path: Path) -> None:
+    documents = spark.createDataFrame([(1, "<a><b/></a>")], "doc_id int, xml string")
+    good = compile_subscriptions(
+        spark.createDataFrame([("s", "//b")], "id string, xpath string"), tmp_path / "good"
+    )
+    same = compile_subscriptions(
+        spark.createDataFrame([("s", "//b")], "id string, xpath string"), tmp_path / "swapped"
+    )
+    other = compile_subscriptions(
+        spark.createDataFrame([("s", "//zzz")], "id string, xpath string"), tmp_path / "other"
+    )
+    (name,) = (shard.index for shard in same.manifest.shards)
+    (foreign,) = (shard.index for shard in other.manifest.shards)
+    (same.path / name).write_bytes((other.path / foreign).read_bytes())  # a sound file, of something else
+    with pytest.raises(Exception, match="not what the manifest"):
+        match(documents, same)[0].collect()
+    assert pairs(match(documents, good)[0]) == [(1, "s")]
+
+
 def test_no_subscriptions_and_no_documents(spark: SparkSession) -> None:
     documents, subscriptions = the_world().frames(spark)
     matches, dead = match(documents, subscriptions.limit(0), shards=2)

@@ -16,6 +16,19 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+def test_no_name_of_a_subscriber_stops_the_others(spark: SparkSession, tmp_path: Path) -> None:
+    names = ["plain", "a\x00b", "line\nbreak", "../up", "a/b", "=", "007", ".", "x" * 300]
+    names += ["a*b", "a?b", "a[b]c", "{a,b}", "50%", "50%25", "a b", "ü", "a\\b", "^a|b", "a:b", "#1"]
+    rows = [(name, 1, b"<a/>") for name in names]
+    delivered = spark.createDataFrame(rows, "subscriber string, doc_id int, document binary")
+    write_outboxes(delivered, str(tmp_path / "out"))
+    for name in names:
+        (row,) = read_outbox(spark, str(tmp_path / "out"), name).collect()
+        assert row.subscriber == name
+    nobody = read_outbox(spark, str(tmp_path / "out"), "nobody")
+    assert (nobody.columns, nobody.collect()) == (["subscriber", "doc_id", "document"], [])
+
+
 def test_one_copy_for_each_subscriber(spark: SparkSession) -> None:
     here = world(seed=6, documents=60, subscriptions=80)
     documents, subscriptions = here.frames(spark)

@@ -164,3 +164,44 @@ def test_any_document_gives_the_records_of_lxml(seed: int, size: int) -> None:
     records = list(split(pieces(data, size), "e"))
     assert records == list(split([data], "e"))
     assert [canonical(record) for record in records] == outermost(data, "e")
+
+
+def test_a_record_gets_only_the_namespaces_it_uses() -> None:
+    many = b" ".join(b"xmlns:p%d='urn:%d'" % (number, number) for number in range(20))
+    file = b"<r xmlns='urn:d' " + many + b"><e/><e p3:x='1'/><e><p7:y z='p5:q'/></e><e xmlns='urn:own'/></r>"
+    assert list(split([file], "e")) == [
+        b"<e xmlns='urn:d'/>",
+        b"<e xmlns='urn:d' xmlns:p3='urn:3' p3:x='1'/>",
+        b"<e xmlns='urn:d' xmlns:p5='urn:5' xmlns:p7='urn:7'><p7:y z='p5:q'/></e>",
+        b"<e xmlns='urn:own'/>",
+    ]
+
+
+def test_inner_declarations_end_with_their_element() -> None:
+    file = b"<r xmlns:p='urn:1'><s xmlns:p='urn:2' xmlns:q='urn:q'><p:e/></s><p:e q:x=''/></r>"
+    assert list(split([file], "e")) == [b"<p:e xmlns:p='urn:2'/>", b"<p:e xmlns:p='urn:1' q:x=''/>"]
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        b"<r " + b" ".join(b"xmlns:p%d='urn:%d'" % (at, at) for at in range(6000)) + b">" + b"<e/>" * 6000,
+        b"<r xmlns='urn:" + b"x" * 60_000 + b"'>" + b"<e/>" * 6000,
+        b"<r xmlns:p='urn:" + b"x" * 60_000 + b"'>" + b"<p:e/>" * 6000,
+        b"".join(b"<r xmlns:p%d='urn:%d'>" % (at, at) for at in range(6000)) + b"<e/>",
+    ],
+)
+def test_records_are_no_more_than_a_few_times_the_file(file: bytes) -> None:
+    records = list(split([file + b"</r>"], "e"))
+    assert len(records) >= file.count(b"<e/>") + file.count(b"<p:e/>")
+    assert sum(map(len, records)) < (2 << 20) + 32 * len(file) + 200 * len(records)
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    ["zlib", "bz2", "hex", "base64", "uu", "quopri", "rot13", "idna", "punycode", "unicode_escape", "nope"],
+)
+def test_what_is_no_encoding_of_text_is_a_dead_letter(encoding: str) -> None:
+    file = f"<?xml version='1.0' encoding='{encoding}'?><r><e/></r>".encode()
+    (letter,) = split([file], "e")
+    assert letter.startswith(b"not a document: the bytes behind record 0 cannot be decoded")

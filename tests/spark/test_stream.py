@@ -175,11 +175,33 @@ def test_a_batch_asked_for_again_uses_its_version_and_changes_nothing(
     run(arriving(spark, tmp_path / "in"), tmp_path)
     assert all_rows() == before
     assert [line["index_version"] for line in lines(tmp_path)] == [one]
-    # The files of that version are gone: it says which, and what to do.
-    remove_unused(tmp_path / "index")
+    # Nobody removes the files of that version: the stream has a lease.
+    assert remove_unused(tmp_path / "index") == []
+    again(tmp_path, 0)
+    run(arriving(spark, tmp_path / "in"), tmp_path)
+    assert all_rows() == before
+    # Without them it says which, and what to do.
+    for lease in (tmp_path / "index").glob("lease-*"):
+        lease.unlink()
+    assert remove_unused(tmp_path / "index") != []
     again(tmp_path, 0)
     with pytest.raises(Exception, match="batch 0 began with version"):
         run(arriving(spark, tmp_path / "in"), tmp_path)
+
+
+def test_versions_are_removed_while_a_stream_runs(spark: SparkSession, tmp_path: Path) -> None:
+    expected = []
+    for number in range(7):
+        version = simple(spark, tmp_path, "//a", f"//a[@n = {number}]")
+        remove_unused(tmp_path / "index")
+        put(spark, tmp_path / "in", [(number, f"<a n='{number}'/>".encode())], str(number))
+        run(arriving(spark, tmp_path / "in"), tmp_path)
+        expected += [(number, "//a", version), (number, f"//a[@n = {number}]", version)]
+        remove_unused(tmp_path / "index")
+    rows = spark.read.parquet(str(tmp_path / "out/matches")).collect()
+    assert sorted((row.doc_id, row.subscription_id, row.index_version) for row in rows) == sorted(expected)
+    kept = {path.name for path in (tmp_path / "index").glob("manifest-*")}
+    assert len(kept) == 2  # of the last batch and the one before
 
 
 def test_a_transaction_that_was_committed_is_not_sent_again(
@@ -280,6 +302,10 @@ def test_what_cannot_be_is_told(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(Exception, match="batches of another stream"):
         run(documents, tmp_path, checkpoint=tmp_path / "other")
     numbers = spark.createDataFrame([(1, "//a")], "id bigint, xpath string")
+    with pytest.raises(TypeError, match=r"with ids of type string.*have ids of type bigint"):
+        compile_subscriptions(numbers, tmp_path / "index")  # the stream holds a lease
+    (lease,) = (tmp_path / "index").glob("lease-*")
+    lease.unlink()
     compile_subscriptions(numbers, tmp_path / "index")
     put(spark, tmp_path / "in", [(2, b"<a/>")], "2")
     with pytest.raises(Exception, match="start a new stream"):

@@ -12,30 +12,35 @@ import pyarrow as pa
 
 import pathcast
 from pathcast.spark.artifact import Settings, Shard
+from pathcast.spark.worker import answers
 from pathcast.spark.worker import match as worker
-from pathcast.spark.worker.match import MatchJob, Want, match_batches
+from pathcast.spark.worker.answers import Result, Shape
+from pathcast.spark.worker.match import MatchJob, match_batches
 from pathcast.spark.worker.shards import OpenShard, ShardFiles
 
 DOCUMENTS = ["<none/>", "<a/>", None, "<b/>", "<none/>", "<b><a/></b>", "<bad>", "<a/>", "<none/>"]
 ALL = 8  # subscriptions to each of a and b
 
 
-def sent(monkeypatch: pytest.MonkeyPatch, want: Want, subscribers: bool) -> list[dict[str, Any]]:
+def sent(
+    monkeypatch: pytest.MonkeyPatch, result: Result, subscribers: bool, shape: Shape = "lists"
+) -> list[dict[str, Any]]:
     """The rows of all batches, and their sizes checked."""
     index = pathcast.Index()
     index.add_many([(at, f"//{'ab'[at % 2]}") for at in range(2 * ALL)])
     names = pa.array([f"who-{at}" for at in range(2 * ALL)]) if subscribers else None
     shard = OpenShard(index, pa.array([f"s{at}" for at in range(2 * ALL)]), names)
     monkeypatch.setattr(worker, "open_shard", lambda files: shard)
-    files = ShardFiles("", Shard(0, "", "", 2 * ALL, 0, 0, 0, 0), Settings())
-    job = MatchJob(want, files, Settings(), failfast=False, batch_bytes=1 << 20)
+    files = ShardFiles("", Shard(0, "", "", "", 2 * ALL, 0, "", "", 0), Settings())
+    job = MatchJob(result, files, Settings(), failfast=False, batch_bytes=1 << 20, shape=shape)
     cells = [pa.array(range(len(DOCUMENTS))), pa.array(DOCUMENTS, pa.string())]
     batches = list(match_batches(iter([pa.RecordBatch.from_arrays(cells, names=["id", "document"])]), job))
     rows: list[dict[str, Any]] = []
     for batch in batches:
-        assert sum(map(len, batch["found"].to_pylist())) <= worker._SENT
+        if "found" in batch.schema.names:
+            assert sum(map(len, batch["found"].to_pylist())) <= answers._SENT
         rows += batch.to_pylist()
-    assert all(0 < len(row["found"]) <= worker._LISTED for row in rows)
+    assert all(0 < len(row["found"]) <= answers._LISTED for row in rows if "found" in row)
     return rows
 
 
@@ -44,8 +49,8 @@ def sent(monkeypatch: pytest.MonkeyPatch, want: Want, subscribers: bool) -> list
 def test_lists_of_any_length_are_sent_whole(
     monkeypatch: pytest.MonkeyPatch, listed: int, together: int, subscribers: bool
 ) -> None:
-    monkeypatch.setattr(worker, "_LISTED", listed)
-    monkeypatch.setattr(worker, "_SENT", together)
+    monkeypatch.setattr(answers, "_LISTED", listed)
+    monkeypatch.setattr(answers, "_SENT", together)
     rows = sent(monkeypatch, "matches", subscribers)
     found = [(row["doc_id"], each["subscription_id"]) for row in rows for each in row["found"]]
     if subscribers:
@@ -69,3 +74,32 @@ def test_a_dead_letter_stays_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [row["doc_id"] for row in dead] == [2, 6]
     assert all(row["found"] == [{"subscription_id": None, "subscriber": None}] for row in dead)
     assert sum(len(row["found"]) for row in rows if row["reason"] is None) == 5 * ALL
+
+
+@pytest.mark.parametrize("together", [1, 5, 1000])
+def test_rows_groups_and_deliveries_say_the_same(monkeypatch: pytest.MonkeyPatch, together: int) -> None:
+    monkeypatch.setattr(answers, "_SENT", together)
+    flat = sent(monkeypatch, "matches", True, "rows")
+    pairs = sorted((row["doc_id"], row["subscription_id"]) for row in flat)
+    assert len(pairs) == 5 * ALL
+    grouped = sent(monkeypatch, "grouped", True)
+    assert [row["doc_id"] for row in grouped] == [0, 1, 3, 4, 5, 7, 8]  # the good documents, also without any
+    assert sorted((row["doc_id"], id) for row in grouped for id in row["subscriptions"]) == pairs
+    delivered = sent(monkeypatch, "delivered", True)
+    assert sorted((row["doc_id"], id) for row in delivered for id in row["subscriptions"]) == pairs
+    assert all(id == "s" + row["subscriber"][4:] for row in delivered for id in row["subscriptions"])
+    tagged = sent(monkeypatch, "tagged", True, "rows")
+    assert [row["doc_id"] for row in tagged if row["reason"] is not None] == [2, 6]
+
+
+def test_a_subscriber_gets_one_row_a_document() -> None:
+    index = pathcast.Index()
+    index.add_many([(at, "//a") for at in range(6)])
+    names = pa.array(["x", "y", "x", None, "y", "x"])
+    shard = OpenShard(index, pa.array([10, 11, 12, 13, 14, 15]), names)
+    lists = index.match_many(["<a/>", "<bad>", "<b/>", "<a/>"]).to_arrow()
+    (batch,) = answers.shaped(pa.array(["p", "q", "r", "s"]), lists, shard, "delivered", "rows")
+    one = [("x", [10, 12, 15]), ("y", [11, 14]), ("13", [13])]
+    assert [tuple(row.values()) for row in batch.to_pylist()] == [
+        (document, *each) for document in ("p", "s") for each in one
+    ]

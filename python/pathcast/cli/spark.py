@@ -185,6 +185,7 @@ def match(
       pathcast spark match proteins.xml --record ProteinEntry -i index -o answers
       spark-submit --master spark://host:7077 $(pathcast spark script) match /data/news -i index -o /data/out
     """
+    _check_index(index)
     with _spark("match", master, memory) as spark, _watched(spark, "Matching documents"):
         from pathcast.spark import Compiled, match_tagged, read_documents, split_tagged
 
@@ -270,6 +271,7 @@ def stream(
     Example:
       pathcast spark stream inbox --format xml -i index -o answers --checkpoint state --trigger "10 seconds"
     """
+    _check_index(index)
     with _spark("stream", master, memory) as spark:
         from pathcast.spark import read_documents
         from pathcast.spark import stream as start_stream
@@ -313,6 +315,36 @@ def stream(
 
 
 @app.command()
+def doctor(
+    index: Annotated[
+        Path | None, typer.Option("--index", "-i", metavar="DIR", help="Also look at this index.")
+    ] = None,
+    master: Master = None,
+    memory: Memory = "2g",
+    version: Version = False,
+) -> None:
+    """Check Python, packages, Java, memory and folders on the driver and on executors.
+
+    Prints a line for each thing, and below it what to change. The exit status is 1 if there is anything.
+
+    \b
+    Examples:
+      pathcast spark doctor -i index
+      spark-submit --master spark://host:7077 $(pathcast spark script) doctor -i /data/index
+    """
+    with _spark("doctor", master, memory) as spark:
+        from pathcast.spark.driver.doctor import examine
+
+        findings = examine(spark, str(index) if index else None)
+    for finding in findings:
+        typer.echo(printable(f"{'ok    ' if finding.ok else 'CHANGE'}  {finding.what}: {finding.found}"))
+        if finding.advice:
+            typer.echo(printable(f"        {finding.advice}"))
+    if not all(finding.ok for finding in findings):
+        raise typer.Exit(1)
+
+
+@app.command()
 def script(version: Version = False) -> None:
     """Print the file to give to spark-submit; the words of a command follow it.
 
@@ -326,6 +358,22 @@ def script(version: Version = False) -> None:
     typer.echo(Path(found.submodule_search_locations[0]) / "cli" / "spark_submit.py")
 
 
+def _check_index(index: Path) -> None:
+    """Says at once what is wrong with an index: a session takes ten seconds to start."""
+    try:
+        from pathcast.spark import Compiled
+
+        Compiled.open(index)
+    except ModuleNotFoundError as error:
+        fail(_missing(error))
+    except (PathcastError, ValueError) as error:
+        fail(f"pathcast: {printable(str(error))}")
+
+
+def _missing(error: ModuleNotFoundError) -> str:
+    return f"pathcast: this command needs {error.name}: pip install 'pathcast[spark]'"
+
+
 @contextmanager
 def _spark(command: str, master: str | None, memory: str) -> Iterator[SparkSession]:
     """A session for a command; what Spark or our own code refuses becomes a sentence and status 2."""
@@ -334,7 +382,7 @@ def _spark(command: str, master: str | None, memory: str) -> Iterator[SparkSessi
 
         from pathcast.spark.driver.session import session
     except ModuleNotFoundError as error:
-        fail(f"pathcast: this command needs {error.name}: pip install 'pathcast[spark]'")
+        fail(_missing(error))
     try:
         with session(f"pathcast {command}", master=master, memory=memory) as spark:
             yield spark

@@ -3,7 +3,8 @@
 Works in classic and in Spark Connect sessions. `driver` plans, `worker` reads and matches; the two share the
 format of compiled subscriptions (`artifact`) and the options. `read_documents` makes tables of documents,
 `compile_subscriptions` turns a table of subscriptions into an index in a folder, `match` matches, `stream`
-matches documents as they arrive, and `deliver` puts what matched into outboxes.
+matches documents as they arrive, and `deliver` puts what matched into outboxes. `PathcastDataSource` matches
+files without taking their documents through Java, and `register_functions` does it in SQL.
 
     from pathcast.spark import compile_subscriptions, match, read_documents
 
@@ -12,11 +13,12 @@ matches documents as they arrive, and `deliver` puts what matched into outboxes.
     matches, dead = match(documents, subscriptions)
 """
 
-from pathcast.spark.artifact import remove_unused
 from pathcast.spark.driver.compile import compile_subscriptions, update_subscriptions
 from pathcast.spark.driver.compiled import Compiled, RejectedSubscriptions
+from pathcast.spark.driver.datasource import PathcastDataSource
 from pathcast.spark.driver.delivery_ids import delivery_id, document_hash
 from pathcast.spark.driver.documents import kafka_documents, read_documents
+from pathcast.spark.driver.functions import register_functions
 from pathcast.spark.driver.match import Matched, match, match_tagged, split_tagged
 from pathcast.spark.driver.outboxes import (
     deliver,
@@ -28,6 +30,7 @@ from pathcast.spark.driver.outboxes import (
 from pathcast.spark.driver.sinks import Batch, FileSink, KafkaSink, Sink, StreamError, read_deliveries
 from pathcast.spark.driver.stream import stream
 from pathcast.spark.driver.stream_state import BatchMetrics
+from pathcast.spark.leases import remove_unused
 from pathcast.spark.options import MatchOptions
 
 __all__ = [
@@ -38,6 +41,7 @@ __all__ = [
     "KafkaSink",
     "MatchOptions",
     "Matched",
+    "PathcastDataSource",
     "RejectedSubscriptions",
     "Sink",
     "StreamError",
@@ -52,6 +56,7 @@ __all__ = [
     "read_deliveries",
     "read_documents",
     "read_outbox",
+    "register_functions",
     "remove_unused",
     "send_outboxes",
     "split_tagged",

@@ -1,14 +1,19 @@
 """What compiled subscriptions are on disk: a folder with a manifest and, for each shard, two files.
 
     manifest.json                        written last, whole or not at all: it alone makes the others count
+    manifest-4ab21f….json                the same for every version, for those who still use it
     shard-00000-4f5c9a….pathcast         the index; its ids are rows of the next file, counted from 0
     shard-00000-4f5c9a….arrow            the subscriptions, sorted by id
+    shard-00000-c2271e….delta.arrow      what changed since the shard was compiled, if anything
     shard-00000-08d12b….rejected.arrow   the rows that were refused, if any
 
 A subscription's shard depends on its id alone, and a file's name on the content it was made from: a shard
 whose rows did not change keeps its files, and a running job never sees a file change under it. The index
 answers with row numbers because numbers are cheaper to hand over than strings, and because the row gives the
 id in its own type and the subscriber with one `take`; the Arrow file is mapped into memory, not read.
+
+The manifest has the SHA-256 of both files, and a worker opens nothing else: a file that was swapped, in
+whatever folder, is refused.
 """
 
 from __future__ import annotations
@@ -18,6 +23,7 @@ import json
 import os
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
@@ -29,9 +35,9 @@ from pathcast.index import Index, engines, needs_schema
 from pathcast.limits import Limits
 from pathcast.schema import CompiledSchema
 
-__all__ = ["Manifest", "Settings", "Shard", "check_engine", "checksum", "remove_unused", "replace_file"]
+__all__ = ["Manifest", "Settings", "Shard", "check_engine", "replace_file", "sha256"]
 
-FORMAT = 2
+FORMAT = 3
 MANIFEST = "manifest.json"
 _AGAIN = "compile the subscriptions again with compile_subscriptions()"
 
@@ -78,26 +84,36 @@ class Shard:
 
     number: int
     hash: str
-    """Of the accepted rows and the settings."""
+    """Of the accepted rows and the settings; with a delta, of what it was before and of the changes."""
+    base: str
+    """The hash that it was compiled with, without the delta."""
     source: str
     """Of all rows as they came and the settings: what tells that nothing changed."""
     subscriptions: int
     refused: int
-    rows_crc32: int
-    index_crc32: int
+    rows_sha256: str
+    index_sha256: str
     index_bytes: int
     rejected: str | None = None
     """The name of the file of refused rows."""
+    delta: str | None = None
+    """The name of the file of changes."""
+    delta_sha256: str | None = None
 
     @property
     def index(self) -> str:
         """The name of the index file."""
-        return f"shard-{self.number:05}-{self.hash[:20]}.pathcast"
+        return f"shard-{self.number:05}-{self.base[:20]}.pathcast"
 
     @property
     def rows(self) -> str:
         """The name of the file of subscriptions."""
-        return f"shard-{self.number:05}-{self.hash[:20]}.arrow"
+        return f"shard-{self.number:05}-{self.base[:20]}.arrow"
+
+    @property
+    def files(self) -> list[str]:
+        """The names of the files that workers open."""
+        return [self.index, self.rows, *([self.delta] if self.delta else [])]
 
 
 @dataclass(frozen=True)
@@ -130,8 +146,37 @@ class Manifest:
         """How many were not."""
         return sum(shard.refused for shard in self.shards)
 
+    @property
+    def files(self) -> list[str]:
+        """The names of all files of all shards."""
+        rejected = [shard.rejected for shard in self.shards if shard.rejected]
+        return [*(name for shard in self.shards for name in shard.files), *rejected]
+
+    @property
+    def name(self) -> str:
+        """The file that keeps this manifest when a newer version has replaced it."""
+        return version_file(self.hash)
+
+    @property
+    def types(self) -> dict[str, str | None]:
+        """The types of the columns that readers of an older version rely on."""
+        return {"id_type": self.id_type, "subscriber_type": self.subscriber_type}
+
     def write(self, folder: Path) -> None:
         """Makes this the manifest of a folder whose files are all there."""
+        contents = self._contents()
+        replace_file(folder / self.name, contents)
+        try:
+            before = Manifest.read(folder)
+        except IndexFormatError:
+            before = None
+        for name in [*before.files, before.name] if before else []:
+            if name not in self.files and name != self.name:
+                with suppress(OSError):
+                    os.utime(folder / name)  # when it was replaced: `remove_unused` counts from there
+        replace_file(folder / MANIFEST, contents)
+
+    def _contents(self) -> bytes:
         contents = {
             "format": FORMAT,
             "pathcast": self.pathcast,
@@ -144,17 +189,17 @@ class Manifest:
             "shards": [asdict(shard) for shard in self.shards],
         }
         contents["crc32"] = zlib.crc32(json.dumps(contents, sort_keys=True).encode())
-        replace_file(folder / MANIFEST, (json.dumps(contents, indent=2) + "\n").encode())
+        return (json.dumps(contents, indent=2) + "\n").encode()
 
     @classmethod
-    def read(cls, folder: Path) -> Manifest:
+    def read(cls, folder: Path, name: str = MANIFEST) -> Manifest:
         """The manifest of a folder; `IndexFormatError` says what is wrong with it and what to do."""
-        path = folder / MANIFEST
+        path = folder / name
         try:
             contents = json.loads(path.read_bytes())
         except FileNotFoundError:
             raise IndexFormatError(
-                f"{folder} holds no compiled subscriptions ({MANIFEST} is missing): {_AGAIN}"
+                f"{folder} holds no compiled subscriptions ({name} is missing): {_AGAIN}"
             ) from None
         except (OSError, ValueError) as error:
             raise IndexFormatError(f"{path} cannot be read ({error}): {_AGAIN}") from None
@@ -163,6 +208,11 @@ class Manifest:
             raise IndexFormatError(
                 f"{path} has format version {version}, but this Pathcast ({pathcast.__version__}) reads up "
                 f"to {FORMAT}: upgrade Pathcast to {contents.get('pathcast')}, or {_AGAIN}"
+            )
+        if isinstance(version, int) and 0 < version < FORMAT:
+            raise IndexFormatError(
+                f"{path} has format version {version}, from an older Pathcast, and this one "
+                f"({pathcast.__version__}) reads {FORMAT}: {_AGAIN}"
             )
         try:
             if contents.pop("crc32") != zlib.crc32(json.dumps(contents, sort_keys=True).encode()):
@@ -200,13 +250,18 @@ def settings_digest(settings: Settings) -> bytes:
     return hashlib.sha256(_settings_json(settings).encode()).digest()
 
 
-def checksum(path: str | os.PathLike[str]) -> int:
-    """The CRC-32 of a file."""
-    value = 0
+def version_file(hash: str) -> str:
+    """The name of the manifest of a version."""
+    return f"manifest-{hash[:20]}.json"
+
+
+def sha256(path: str | os.PathLike[str]) -> str:
+    """The SHA-256 of a file's contents."""
     with open(path, "rb") as file:
+        digest = hashlib.sha256()
         while chunk := file.read(1 << 20):
-            value = zlib.crc32(chunk, value)
-    return value
+            digest.update(chunk)
+        return digest.hexdigest()
 
 
 def replace_file(path: Path, contents: bytes | Path) -> None:
@@ -226,17 +281,3 @@ def replace_file(path: Path, contents: bytes | Path) -> None:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
-
-
-def remove_unused(folder: str | os.PathLike[str]) -> list[str]:
-    """Deletes the shard files that the manifest no longer names, and returns their names.
-
-    Call it when no job or stream reads an older version of the artifact any more.
-    """
-    place = Path(folder)
-    manifest = Manifest.read(place)
-    used = {name for shard in manifest.shards for name in (shard.index, shard.rows, shard.rejected)}
-    removed = sorted(path.name for path in place.glob("shard-*") if path.name not in used)
-    for name in removed:
-        (place / name).unlink(missing_ok=True)
-    return removed

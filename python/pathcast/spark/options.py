@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeAlias, TypeVar
@@ -53,6 +53,10 @@ class MatchOptions:
     mode: Mode = "PERMISSIVE"
     """What happens to bad documents, named as in Spark."""
     _: KW_ONLY
+    keep: Sequence[str] = ()
+    """Columns of the documents that go with every match and every dead letter."""
+    result: Literal["matches", "grouped", "delivered"] = "matches"
+    """A row for each match, for each document, or for each document and subscriber."""
     on_bad_subscription: Literal["raise", "reject"] = "raise"
     namespaces: Namespaces | None = None
     ordered: bool = False
@@ -70,6 +74,10 @@ class MatchOptions:
         check_engine(self.engine)
         if self.batch_bytes < 1:
             raise ValueError(f"batch_bytes must be at least 1, not {self.batch_bytes}")
+        if self.result not in ("matches", "grouped", "delivered"):
+            raise ValueError(f"result must be matches, grouped or delivered, not {self.result!r}")
+        if isinstance(self.keep, str):
+            raise TypeError(f"keep is a list of columns: keep=[{self.keep!r}]")
         if self.on_bad_subscription not in ("raise", "reject"):
             raise ValueError(
                 f"on_bad_subscription must be 'raise' or 'reject', not {self.on_bad_subscription!r}"

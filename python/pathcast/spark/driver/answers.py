@@ -10,10 +10,20 @@ from typing import Any, cast
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
-from pyspark.sql.types import ArrayType, DataType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    ByteType,
+    DataType,
+    IntegerType,
+    LongType,
+    ShortType,
+    StringType,
+    StructField,
+    StructType,
+)
 
 from pathcast.spark.artifact import Manifest
-from pathcast.spark.worker.match import Want
+from pathcast.spark.worker.answers import Result
 
 __all__ = ["DEAD_COLUMNS", "answers", "columns"]
 
@@ -28,28 +38,46 @@ DEAD_COLUMNS = [field.name for field in _DEAD]
 """What a dead letter has beside the document's id."""
 
 
-def columns(want: Want, id_type: DataType, manifest: Manifest) -> StructType:
-    """Matches, dead letters, or both in one table: a row is a dead letter if it has a `reason`."""
-    found = [] if want == "dead" else _match(manifest).fields
-    dead = [] if want == "matches" else _DEAD
-    return StructType([StructField("doc_id", id_type), *found, *dead])
+def columns(result: Result, id_type: DataType, manifest: Manifest) -> StructType:
+    """What a result consists of. In `tagged`, a row is a dead letter if it has a `reason`."""
+    return StructType([StructField("doc_id", id_type), *_fields(result, manifest)])
 
 
 def answers(
-    want: Want, documents: DataFrame, function: Callable[[Any], Any], manifest: Manifest
+    result: Result, documents: DataFrame, function: Callable[[Any], Any], manifest: Manifest
 ) -> DataFrame:
     """What workers say to documents, given as columns `id` and `document`."""
     id_type = documents.schema["id"].dataType
-    if want == "dead":
-        return documents.mapInArrow(function, columns(want, id_type, manifest))
-    dead = [] if want == "matches" else _DEAD
+    if result not in ("matches", "tagged"):
+        return documents.mapInArrow(function, columns(result, id_type, manifest))
+    dead = _DEAD if result == "tagged" else []
     found = StructField("found", ArrayType(_match(manifest)))
     sent = documents.mapInArrow(function, StructType([StructField("doc_id", id_type), found, *dead]))
     return sent.select("doc_id", F.inline("found"), *(field.name for field in dead))
 
 
+def _fields(result: Result, manifest: Manifest) -> list[StructField]:
+    match = _match(manifest)
+    subscriptions = StructField("subscriptions", ArrayType(match["subscription_id"].dataType))
+    fields = {
+        "matches": match.fields,
+        "dead": _DEAD,
+        "tagged": [*match.fields, *_DEAD],
+        "grouped": [subscriptions],
+        "delivered": [StructField("subscriber", StringType()), subscriptions],
+    }
+    return fields[result]
+
+
 def _match(manifest: Manifest) -> StructType:
-    fields = [f"subscription_id {manifest.id_type}"]
+    fields = [StructField("subscription_id", _type(manifest.id_type))]
     if manifest.subscriber_type:
-        fields.append(f"subscriber {manifest.subscriber_type}")
-    return cast(StructType, StructType.fromDDL(", ".join(fields)))
+        fields.append(StructField("subscriber", _type(manifest.subscriber_type)))
+    return StructType(fields)
+
+
+def _type(name: str) -> DataType:
+    """A type by the name that Spark gives it; the usual ones without a session, which data sources lack."""
+    usual = (StringType(), LongType(), IntegerType(), ShortType(), ByteType())
+    found = next((kind for kind in usual if kind.simpleString() == name), None)
+    return found or cast(StructType, StructType.fromDDL(f"name {name}"))["name"].dataType

@@ -1,7 +1,7 @@
 """Compiles a table of subscriptions into an artifact that jobs and streams match with.
 
-`compile_subscriptions` takes all rows, `update_subscriptions` only what changed; both give the same artifact
-for the same subscriptions, down to its hash. Rows go to shards by a hash of their id and never to the driver.
+`compile_subscriptions` takes all rows, `update_subscriptions` only what changed. Rows go to shards by a hash
+of their id and never to the driver, except for a few changes, which `delta` puts beside the shards.
 """
 
 from __future__ import annotations
@@ -29,10 +29,12 @@ from pyspark.sql.types import (
 
 from pathcast.errors import IndexFormatError
 from pathcast.limits import Limits
-from pathcast.spark.artifact import Manifest, Settings, Shard, checksum, replace_file
+from pathcast.spark.artifact import Manifest, Settings, Shard, replace_file, sha256
 from pathcast.spark.driver.columns import column_type, quoted
 from pathcast.spark.driver.compiled import Compiled, local_folder
+from pathcast.spark.driver.delta import FEW, changed_shards
 from pathcast.spark.driver.workers import needs_shipping, on_worker, ship_files
+from pathcast.spark.leases import check_types, writing
 from pathcast.spark.worker.compile import CompileJob, compile_shard
 
 if TYPE_CHECKING:
@@ -103,10 +105,14 @@ def compile_subscriptions(
         *(F.lit(None).cast(kind).alias(name) for name, kind in rows.dtypes if name not in ("shard", "seed")),
         F.lit(True).alias("seed"),
     )
+    check_types(folder, {"id_type": id_type, "subscriber_type": subscriber_type})
     previous = _reusable(folder, settings, id_type, subscriber_type, shards)
-    built = _build(rows.unionByName(seeds), folder, settings, previous, shards, changes=False)
-    manifest = Manifest(settings, id_type, subscriber_type, tuple(built[number] for number in range(shards)))
-    manifest.write(folder)
+    with writing(folder):
+        built = _build(rows.unionByName(seeds), folder, settings, previous, shards, changes=False)
+        made = tuple(built[number] for number in range(shards))
+        manifest = Manifest(settings, id_type, subscriber_type, made)
+        check_types(folder, manifest.types)  # a stream may have begun meanwhile
+        manifest.write(folder)
     return Compiled(folder, manifest, subscriptions.sparkSession)
 
 
@@ -121,7 +127,8 @@ def update_subscriptions(
 ) -> Compiled:
     """Compiles again from changes only: rows that are new or different, and a table with the ids to remove.
 
-    Only the shards that a change falls into are read and built. A changed row that is refused leaves the
+    A few changes become a small delta beside the shards that they fall into, and nothing is built; many build
+    those shards again. A changed row that is refused leaves the
     subscription as it was; an id to remove that is not there is no error; an id in both tables is changed.
     """
     if not isinstance(compiled, Compiled):
@@ -144,12 +151,19 @@ def update_subscriptions(
         rows = rows.unionByName(frame, allowMissingColumns=True)
     spark = rows.sparkSession
     previous = {shard.number: shard for shard in manifest.shards}
-    if needs_shipping(spark):
-        ship_files(spark, compiled.path, [shard.rows for shard in manifest.shards])
-    built = _build(rows, compiled.path, manifest.settings, previous, count, changes=True)
-    shards = tuple(built.get(shard.number, shard) for shard in manifest.shards)
-    renewed = Manifest(manifest.settings, manifest.id_type, manifest.subscriber_type, shards)
-    renewed.write(compiled.path)
+    few = rows.limit(FEW + 1).toArrow()
+    with writing(compiled.path):
+        built = None
+        if few.num_rows <= FEW:
+            built = changed_shards(compiled.path, previous, few, manifest.settings)
+        if built is None:
+            if needs_shipping(spark):
+                names = (name for shard in manifest.shards for name in (shard.rows, shard.delta) if name)
+                ship_files(spark, compiled.path, names)
+            built = _build(rows, compiled.path, manifest.settings, previous, count, changes=True)
+        shards = tuple(built.get(shard.number, shard) for shard in manifest.shards)
+        renewed = Manifest(manifest.settings, manifest.id_type, manifest.subscriber_type, shards)
+        renewed.write(compiled.path)
     return Compiled(compiled.path, renewed, spark)
 
 
@@ -235,8 +249,9 @@ def _reusable(
 def _sound(folder: Path, shard: Shard) -> bool:
     try:
         return (
-            checksum(folder / shard.index) == shard.index_crc32
-            and checksum(folder / shard.rows) == shard.rows_crc32
+            sha256(folder / shard.index) == shard.index_sha256
+            and sha256(folder / shard.rows) == shard.rows_sha256
+            and (shard.delta is None or sha256(folder / shard.delta) == shard.delta_sha256)
             and (shard.rejected is None or (folder / shard.rejected).exists())
         )
     except OSError:

@@ -11,7 +11,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from pathcast.errors import IndexFormatError, PathcastError, printable
-from pathcast.spark.artifact import Manifest
+from pathcast.spark.artifact import Manifest, version_file
+from pathcast.spark.places import local_path
 from pathcast.spark.worker.shards import read_rows
 
 __all__ = ["Compiled", "RejectedSubscriptions", "local_folder"]
@@ -42,13 +43,23 @@ class Compiled:
         folder = local_folder(path)
         manifest = Manifest.read(folder)
         for shard in manifest.shards:
-            for name in (shard.index, shard.rows):
+            for name in shard.files:
                 if not (folder / name).exists():
                     raise IndexFormatError(
                         f"{folder / name} is missing: compile the subscriptions again with "
                         "compile_subscriptions()"
                     )
         return cls(folder, manifest, spark)
+
+    @classmethod
+    def version(cls, path: Path, hash: str) -> Compiled | None:
+        """A version that may be older; None if its files are gone."""
+        try:
+            manifest = Manifest.read(path, version_file(hash))
+        except IndexFormatError:
+            return None
+        complete = all((path / name).exists() for name in manifest.files)
+        return cls(path, manifest) if complete and manifest.hash == hash else None
 
     @property
     def hash(self) -> str:
@@ -98,12 +109,11 @@ def _line(row: dict[str, Any]) -> str:
 
 
 def local_folder(path: str | os.PathLike[str]) -> Path:
-    text = os.fspath(path)
-    if text.startswith("file:"):
-        text = "/" + text[len("file:") :].lstrip("/")
-    elif "://" in text:
+    """The folder of an artifact, which this process must be able to open."""
+    place = local_path(path)
+    if place is None:
         raise ValueError(
-            f"compiled subscriptions go to a folder that this process can open, not to {text}: mount it, or "
-            "use a local folder, from where they are shipped to the workers"
+            f"compiled subscriptions go to a folder that this process can open, not to {os.fspath(path)}: "
+            "mount it, or use a local folder, from where they are shipped to the workers"
         )
-    return Path(text).absolute()
+    return place

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
@@ -22,9 +22,7 @@ __all__ = ["kafka_documents", "read_documents"]
 
 _FILES = "path string, modificationTime timestamp, length bigint, content binary"  # as binaryFile gives them
 _SUFFIXES = {
-    "zip": "archive",
-    "gz": "archive",
-    "gzip": "archive",
+    **dict.fromkeys(("zip", "tar", "gz", "gzip", "tgz", "bz2", "tbz2", "xz", "txz"), "archive"),
     "parquet": "parquet",
     "json": "json",
     "jsonl": "json",
@@ -48,6 +46,7 @@ def read_documents(
     recursive: bool = True,
     max_bytes: int = MAX_RECORD,
     partitions: int | None = None,
+    keep: Sequence[str] = (),
     options: Mapping[str, str] | None = None,
     schema: StructType | str | None = None,
     streaming: bool = False,
@@ -57,7 +56,7 @@ def read_documents(
     `path` is a file, a folder or a pattern as Spark takes it. `format` is one of:
 
     - `xml`: every file is a document, its path is the id;
-    - `archive`: the same, and every entry of a zip file and every gzip file too;
+    - `archive`: the same, and every entry of a zip or tar file; all may be compressed with gzip, bzip2 or xz;
     - `parquet`, `json`, `orc`, `avro`, or `delta` where the session has it: tables that hold the columns;
     - `kafka`: `path` is the topic, the id is `topic/partition/offset`; `options` has at least
       `kafka.bootstrap.servers`.
@@ -69,8 +68,10 @@ def read_documents(
 
     A file or record of more than `max_bytes` is replaced by text that says so, which becomes a dead letter;
     files of no bytes at all are the one thing missing, because Spark's sources leave them out.
-    With `glob`, only files whose name fits count. `streaming` reads files or a topic as they arrive; then
-    `format` must be given and, for tables, `schema`.
+    With `glob`, only files whose name fits count. `keep` names further columns of tables, or of Kafka's
+    records (`key`, `headers`, `timestamp`, ...), that are read too, for `match(..., keep=...)`.
+
+    `streaming` reads files or a topic as they arrive; then `format` must be given and, for tables, `schema`.
     """
     if record is not None:
         Splitter(record)  # refuses a name that cannot be one
@@ -86,13 +87,17 @@ def read_documents(
     if format == "kafka":
         reader = reader.format("kafka")
         return kafka_documents(
-            (reader if path == "" else reader.option("subscribe", path)).load(), id, document
+            (reader if path == "" else reader.option("subscribe", path)).load(), id, document, keep
         )
     if format in _TABLES:
         table = (reader.schema(schema) if schema is not None else reader).format(format).load(path)
         column_type(table, id, f"documents in {path}")
         column_type(table, document, f"documents in {path}", (StringType, BinaryType))
-        return table.select(F.col(quoted(id)), F.col(quoted(document)))
+        for name in keep:
+            column_type(table, name, f"documents in {path}")
+        return table.select(*(F.col(quoted(name)) for name in (id, document, *keep)))
+    if keep:
+        raise ValueError(f"files of {format} have no columns to keep, such as {keep[0]!r}")
     reader = reader.format("binaryFile").option("recursiveFileLookup", str(recursive).lower())
     if streaming:
         reader = reader.schema(_FILES)
@@ -111,10 +116,19 @@ def read_documents(
     return documents.toDF(id, document)
 
 
-def kafka_documents(records: DataFrame, id: str = "doc_id", document: str = "xml") -> DataFrame:
-    """The documents of a DataFrame or stream as Spark's Kafka source gives it."""
+def kafka_documents(
+    records: DataFrame, id: str = "doc_id", document: str = "xml", keep: Sequence[str] = ()
+) -> DataFrame:
+    """The documents of a DataFrame or stream as Spark's Kafka source gives it.
+
+    `keep` names columns of the records that stay: `key`, `headers` (with the source's option
+    `includeHeaders`), `timestamp`, `topic`, `partition`, `offset`.
+    """
+    for each in keep:
+        column_type(records, each, "records")
     name = F.concat_ws("/", F.col("topic"), F.col("partition").cast("string"), F.col("offset").cast("string"))
-    return records.select(name.alias(id), F.col("value").alias(document))
+    kept = [F.col(quoted(each)) for each in keep]
+    return records.select(name.alias(id), F.col("value").alias(document), *kept)
 
 
 def _whole(files: DataFrame, max_bytes: int) -> DataFrame:

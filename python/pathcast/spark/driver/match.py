@@ -22,16 +22,17 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import BinaryType, StringType
 
 from pathcast.spark.artifact import check_engine
-from pathcast.spark.driver.answers import DEAD_COLUMNS, answers, columns
+from pathcast.spark.driver.answers import DEAD_COLUMNS, answers
 from pathcast.spark.driver.columns import column_type, quoted
 from pathcast.spark.driver.compile import compile_subscriptions
 from pathcast.spark.driver.compiled import Compiled, RejectedSubscriptions
 from pathcast.spark.driver.workers import bound_batches, on_worker, shard_files
 from pathcast.spark.options import MatchOptions, takes_options
-from pathcast.spark.worker.match import MatchJob, Want, match_batches
+from pathcast.spark.worker.match import MatchJob, match_batches
 
 if TYPE_CHECKING:
     from pathcast.spark.options import Subscriptions
+    from pathcast.spark.worker.answers import Result
     from pathcast.spark.worker.shards import ShardFiles
 
 __all__ = ["Matched", "match", "match_tagged", "split_tagged"]
@@ -78,17 +79,18 @@ def match(documents: DataFrame, subscriptions: Subscriptions, options: MatchOpti
     and an `excerpt`; null and empty documents are among them. `mode` is Spark's: PERMISSIVE gives dead
     letters, DROPMALFORMED gives none, and FAILFAST makes the job fail at the first bad document.
 
+    With `keep` both have those columns of the documents too. With `result="grouped"` the first has a row for
+    each good document, with the list `subscriptions`; with `result="delivered"` a row for each document and
+    subscriber, with the list of what of the subscriber matched. Neither is ever a row for each match.
+
     Batches are cut at `batch_bytes`. `ship` says whether the index is sent to the workers, or they open it
     where it was compiled; by default it is sent unless they run in this machine's session.
     """
     plan = _Plan(documents, options)
     compiled = _compiled(subscriptions, options)
-    matches = plan.run("matches", compiled)
+    matches, dead = plan.run(options.result, compiled), plan.run("dead", compiled)
     if options.mode == "DROPMALFORMED":
-        empty = columns("dead", plan.id_type, compiled.manifest)
-        dead = documents.sparkSession.createDataFrame([], empty)
-    else:
-        dead = plan.run("dead", compiled)
+        dead = documents.sparkSession.createDataFrame([], dead.schema)
     return Matched(matches, dead, lambda: plan.run("tagged", compiled))
 
 
@@ -105,46 +107,81 @@ def match_tagged(documents: DataFrame, subscriptions: Subscriptions, options: Ma
 def split_tagged(tagged: DataFrame) -> tuple[DataFrame, DataFrame]:
     """The matches and the dead letters of a tagged DataFrame."""
     names = [name for name in tagged.columns if name not in DEAD_COLUMNS]
-    bare = [name for name in names if name not in ("subscription_id", "subscriber")]
+    kept = [name for name in names if name not in ("doc_id", "subscription_id", "subscriber")]
     return (
-        tagged.where(F.col("reason").isNull()).select(*names),
-        tagged.where(F.col("reason").isNotNull()).select(*bare, *DEAD_COLUMNS),
+        tagged.where(F.col("reason").isNull()).select(*map(quoted, names)),
+        tagged.where(F.col("reason").isNotNull()).select("doc_id", *DEAD_COLUMNS, *map(quoted, kept)),
     )
 
 
+_TAKEN = frozenset(["doc_id", "subscription_id", "subscriber", "subscriptions", *DEAD_COLUMNS])
+_AT = "pathcast at"  # a column of our own: which document a row is about
+
+
 class _Plan:
-    """Documents and how to match them, checked."""
+    """Documents and how to match them, checked.
+
+    What goes with a document travels as one struct in the place of its id, so workers know of ids only.
+    """
 
     def __init__(self, documents: DataFrame, options: MatchOptions) -> None:
-        self.id_type = column_type(documents, options.id, "documents")
+        column_type(documents, options.id, "documents")
         column_type(documents, options.document, "documents", (StringType, BinaryType))
-        self._documents = documents.select(
-            F.col(quoted(options.id)).alias("id"), F.col(quoted(options.document)).alias("document")
-        )
+        for name in options.keep:
+            column_type(documents, name, "documents")
+            if name in _TAKEN:
+                raise ValueError(f"the results have a column {name!r} of their own: rename the one to keep")
+        self._id = F.col(quoted(options.id))
+        self._kept = [F.col(quoted(name)) for name in options.keep]
+        self._document = F.col(quoted(options.document)).alias("document")
+        self._documents = documents
         self._options = options
 
-    def run(self, want: Want, compiled: Compiled) -> DataFrame:
+    def run(self, result: Result, compiled: Compiled) -> DataFrame:
         """The tasks of all shards; dead letters come from the first one only."""
         spark = self._documents.sparkSession
         check_engine(self._options.engine, compiled.manifest.settings)
         bound_batches(spark, self._options.batch_bytes)
-        if want == "dead":
-            return self._mapped(want, compiled, None)
-        schema = columns(want, self.id_type, compiled.manifest)
-        frames = []
-        for files in shard_files(spark, compiled, self._options):
-            part = self._mapped(want if files.shard.number == 0 else "matches", compiled, files)
-            for field in schema.fields[len(part.columns) :]:
-                part = part.withColumn(field.name, F.lit(None).cast(field.dataType))
-            frames.append(part)
-        return reduce(lambda left, right: left.union(right), frames)
+        merges = result in ("grouped", "delivered") and compiled.shards > 1
+        at = [F.monotonically_increasing_id().alias(_AT)] if merges else []
+        bare = not (self._kept or at)
+        id = self._id if bare else F.struct(self._id.alias("id"), *self._kept, *at)
+        documents = self._documents.select(id.alias("id"), self._document)
+        shards: list[ShardFiles | None] = [None]
+        if result != "dead":
+            shards = [*shard_files(spark, compiled, self._options)]
+        frames = [self._mapped(result, documents, compiled, files) for files in shards]
+        found = reduce(lambda left, right: left.union(right), frames)
+        if merges:
+            found = _merged(found)
+        return found if bare else self._taken_apart(found)
 
-    def _mapped(self, want: Want, compiled: Compiled, files: ShardFiles | None) -> DataFrame:
+    def _mapped(
+        self, result: Result, documents: DataFrame, compiled: Compiled, files: ShardFiles | None
+    ) -> DataFrame:
         options = self._options
-        job_want: Want = "matches" if want == "tagged" and options.mode == "DROPMALFORMED" else want
-        failfast = options.mode == "FAILFAST"
-        job = MatchJob(job_want, files, compiled.manifest.settings, failfast, options.batch_bytes)
-        return answers(job_want, self._documents, on_worker(match_batches, job), compiled.manifest)
+        tells_dead = options.mode != "DROPMALFORMED" and (files is None or files.shard.number == 0)
+        job = MatchJob(
+            result,
+            files,
+            compiled.manifest.settings,
+            options.mode == "FAILFAST",
+            options.batch_bytes,
+            tells_dead,
+        )
+        return answers(result, documents, on_worker(match_batches, job), compiled.manifest)
+
+    def _taken_apart(self, found: DataFrame) -> DataFrame:
+        kept = [F.col(f"doc_id.{quoted(name)}").alias(name) for name in self._options.keep]
+        rest = [name for name in found.columns if name != "doc_id"]
+        return found.select(F.col("doc_id.id").alias("doc_id"), *rest, *kept)
+
+
+def _merged(found: DataFrame) -> DataFrame:
+    """Lists of several shards as one."""
+    keys = [name for name in found.columns if name != "subscriptions"]
+    lists = F.array_sort(F.flatten(F.collect_list("subscriptions")))
+    return found.groupBy(*keys).agg(lists.alias("subscriptions"))
 
 
 def _compiled(subscriptions: Subscriptions, options: MatchOptions) -> Compiled:

@@ -11,12 +11,14 @@ a Kafka topic. A subscription without a subscriber is its own.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
-from pyspark.sql.types import BinaryType, StringType, StructField, StructType
+from pyspark.sql.types import BinaryType, StringType
 
 from pathcast.spark.driver.columns import column_type, quoted
 from pathcast.spark.driver.delivery_ids import delivery_column, hash_column
@@ -29,6 +31,8 @@ __all__ = ["deliver", "outbox_name", "read_outbox", "send_outboxes", "write_outb
 _NAME = 76  # bytes: three times as many fit into the name of a folder, should all have to be escaped
 _HASHED = "sha256-"
 _DEFAULT = "__HIVE_DEFAULT_PARTITION__"
+_SPECIAL = re.compile("[\x01-\x1f\x7f\"#%'*/:=?\\\\{\\[\\]^]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")  # Spark escapes most of them in names of folders, but not all
 
 
 def deliver(
@@ -116,7 +120,7 @@ def outbox_name(subscriber: str) -> str:
     >>> outbox_name("Jane Doe"), outbox_name("")[:14]
     ('Jane Doe', 'sha256-e3b0c44')
     """
-    short = 0 < len(subscriber.encode()) <= _NAME
+    short = 0 < len(subscriber.encode()) <= _NAME and not _CONTROL.search(subscriber)
     if short and not subscriber.startswith(_HASHED) and subscriber != _DEFAULT:
         return subscriber
     return _HASHED + hashlib.sha256(subscriber.encode()).hexdigest()
@@ -125,6 +129,7 @@ def outbox_name(subscriber: str) -> str:
 def _outbox_column(subscriber: Column) -> Column:
     length = F.octet_length(subscriber)
     plain = (length > 0) & (length <= _NAME) & (subscriber != _DEFAULT) & ~subscriber.startswith(_HASHED)
+    plain &= ~subscriber.rlike(_CONTROL.pattern)
     hashed = F.concat(F.lit(_HASHED), F.sha2(subscriber.cast("binary"), 256))
     return F.when(plain, subscriber).otherwise(hashed)
 
@@ -133,7 +138,8 @@ def write_outboxes(delivered: DataFrame, path: str, *, format: str = "parquet") 
     """Writes `path/subscriber=<name>/`, over what was in `path` before.
 
     The name is the subscriber's, with what a file name cannot hold escaped by Spark, or a hash of one that is
-    empty or long; the column `subscriber_name` in the files has it in full. `read_outbox` reads one.
+    empty, long or has control characters; the column `subscriber_name` in the files has it in full.
+    `read_outbox` reads one.
     """
     (
         delivered.withColumn("subscriber_name", F.col("subscriber"))
@@ -147,15 +153,34 @@ def write_outboxes(delivered: DataFrame, path: str, *, format: str = "parquet") 
 
 
 def read_outbox(spark: SparkSession, path: str, subscriber: str, *, format: str = "parquet") -> DataFrame:
-    """What `write_outboxes` wrote for one subscriber, as `deliver` gave it."""
-    # Spark would take names such as 007 for numbers.
-    fields = [
-        StructField("subscriber", StringType()) if each.name == "subscriber" else each
-        for each in spark.read.format(format).load(path).schema
-    ]
-    everything = spark.read.format(format).schema(StructType(fields)).load(path)
-    found = everything.where(F.col("subscriber") == F.lit(outbox_name(subscriber)))
-    return found.withColumn("subscriber", F.col("subscriber_name")).drop("subscriber_name")
+    """What was written for one subscriber, as `deliver` gave it; nobody else's folders are looked into.
+
+    `path` is what `write_outboxes` got, or the folder `outboxes` of a `FileSink`, which has one a batch.
+    """
+    top, folder = path.rstrip("/"), f"subscriber={_escaped(outbox_name(subscriber))}"
+    # Spark would take some characters of the name for a pattern.
+    folder = re.sub(r"([\\*?\[\]{}])", r"\\\1", folder)
+    reader = spark.read.format(format)
+    for place in (f"{top}/{folder}", f"{top}/batch=*/{folder}"):
+        try:
+            found = reader.load(place)
+            return _outbox(found, found.columns)
+        except AnalysisException as error:
+            if "PATH_NOT_FOUND" not in str(error):
+                raise
+    everything = reader.load(path)
+    columns = [name for name in everything.columns if name not in ("subscriber", "batch")]
+    return _outbox(everything.where(F.lit(False)), columns)
+
+
+def _outbox(found: DataFrame, columns: list[str]) -> DataFrame:
+    rest = [quoted(name) for name in columns if name != "subscriber_name"]
+    return found.select(F.col("subscriber_name").alias("subscriber"), *rest)
+
+
+def _escaped(name: str) -> str:
+    """A name as Spark writes it into the name of a folder."""
+    return _SPECIAL.sub(lambda found: f"%{ord(found[0]):02X}", name)
 
 
 def send_outboxes(delivered: DataFrame, topic: str, options: Mapping[str, str]) -> None:

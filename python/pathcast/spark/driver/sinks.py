@@ -16,7 +16,6 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -26,6 +25,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pathcast.errors import PathcastError
 from pathcast.spark.artifact import replace_file
 from pathcast.spark.driver.outboxes import deliver, outbox_messages, write_outboxes
+from pathcast.spark.places import local_path
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -82,10 +82,9 @@ class FileSink:
 
     def _claim(self, stream: str) -> None:
         """Two streams, or one whose checkpoint was deleted, would write over each other's batches."""
-        text = self.path
-        if "://" in text:
+        folder = local_path(self.path)
+        if folder is None:
             return
-        folder = Path(text.removeprefix("file:"))
         owner = folder / _OWNER
         try:
             found = json.loads(owner.read_bytes())["stream"]

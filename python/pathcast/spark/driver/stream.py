@@ -6,12 +6,11 @@
 
 Spark cuts what arrives into numbered batches and asks for a batch again, with the same documents, when the
 driver died before it was done. Before a batch is matched, the version of the subscriptions that it gets is
-noted beside Spark's checkpoint: asked again, it gets that version again. Sinks write a batch once whatever
-happens; so every match is written once.
+leased and noted beside Spark's checkpoint: asked again, it gets that version again. Sinks write a batch once
+whatever happens; so every match is written once.
 
     checkpoint/pathcast/stream.json              who this stream is
     checkpoint/pathcast/batches/00000012.json    the version that batch 12 uses
-    checkpoint/pathcast/versions/<hash>/         the manifests of versions in use
     checkpoint/pathcast/metrics.jsonl            what each batch did
 
 A batch starts when the one before it is written: slow sinks slow the reading of documents, and nothing piles
@@ -45,7 +44,8 @@ from pathcast.spark.driver.sinks import Batch, FileSink, Sink
 from pathcast.spark.driver.stream_state import BatchMetrics, StreamState
 from pathcast.spark.driver.workers import bound_batches, on_worker, shard_files
 from pathcast.spark.options import BATCH_BYTES, MatchOptions, Mode
-from pathcast.spark.worker.match import MatchJob, Want
+from pathcast.spark.places import local_path
+from pathcast.spark.worker.match import MatchJob
 from pathcast.spark.worker.metrics import METRICS, MeteredJob, match_metered
 
 if TYPE_CHECKING:
@@ -167,8 +167,8 @@ class _Runner:
         frames = []
         for files in shard_files(spark, compiled, self.options):
             first = files.shard.number == 0
-            want: Want = "tagged" if first and mode != "DROPMALFORMED" else "matches"
-            job = MatchJob(want, files, manifest.settings, mode == "FAILFAST", size)
+            tells = first and mode != "DROPMALFORMED"
+            job = MatchJob("tagged", files, manifest.settings, mode == "FAILFAST", size, tells)
             function = on_worker(match_metered, MeteredJob(job, first))
             frames.append(answers("tagged", pairs, function, manifest))
         return reduce(lambda left, right: left.union(right), frames)
@@ -217,9 +217,9 @@ class _Work:
 
 
 def _local(path: str | os.PathLike[str]) -> Path:
-    text = os.fspath(path)
-    if "://" in text and not text.startswith("file:"):
-        raise ValueError(f"the checkpoint is a folder that the driver can open, not {text}: mount it")
-    if text.startswith("file:"):
-        text = "/" + text[len("file:") :].lstrip("/")
-    return Path(text).absolute()
+    place = local_path(path)
+    if place is None:
+        raise ValueError(
+            f"the checkpoint is a folder that the driver can open, not {os.fspath(path)}: mount it"
+        )
+    return place

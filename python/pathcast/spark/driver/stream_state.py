@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import cast
@@ -14,6 +13,7 @@ from pathcast.errors import IndexFormatError
 from pathcast.spark.artifact import Manifest, replace_file
 from pathcast.spark.driver.compiled import Compiled
 from pathcast.spark.driver.sinks import StreamError
+from pathcast.spark.leases import lease_newest
 
 __all__ = ["BatchMetrics", "StreamState"]
 
@@ -71,28 +71,34 @@ class StreamState:
     def version(self, number: int, subscriptions: Path) -> Compiled:
         """The version that a batch uses: the one it began with, or else the newest."""
         note = self.folder / "batches" / f"{number:08}.json"
-        try:
-            hash = json.loads(note.read_bytes())["index_version"]
-        except FileNotFoundError:
-            compiled = Compiled.open(subscriptions)
-            self.stream(compiled.manifest)  # before anything is noted: a batch must not be tied to a misfit
-            place = self.folder / "versions" / compiled.hash
-            place.mkdir(parents=True, exist_ok=True)
-            compiled.manifest.write(place)
-            note.parent.mkdir(parents=True, exist_ok=True)
-            text = json.dumps({"batch": number, "index_version": compiled.hash})
-            replace_file(note, text.encode())
-            return compiled
-        manifest = Manifest.read(self.folder / "versions" / hash)
-        for shard in manifest.shards:
-            for name in (shard.index, shard.rows):
-                if not (subscriptions / name).exists():
-                    raise IndexFormatError(
-                        f"batch {number} began with version {hash[:12]} of the subscriptions, whose file "
-                        f"{name} is no longer in {subscriptions}: put it back; or, if the output has "
-                        f"nothing of this batch yet, delete {note} and it is matched with the present version"
-                    )
+        if not note.exists():
+            return self._begun(number, note, subscriptions)
+        hash = json.loads(note.read_bytes())["index_version"]
+        compiled = Compiled.version(subscriptions, hash)
+        if compiled is None:
+            raise IndexFormatError(
+                f"batch {number} began with version {hash[:12]} of the subscriptions, which is no longer in "
+                f"{subscriptions}: put its files back; or, if the output has nothing of this batch yet, "
+                f"delete {note} and it is matched with the present version"
+            )
+        return compiled
+
+    def _begun(self, number: int, note: Path, subscriptions: Path) -> Compiled:
+        # Before anything is noted: a batch must not be tied to a version that does not fit.
+        holder = f"stream-{self.stream(Manifest.read(subscriptions))}"
+        manifest = lease_newest(subscriptions, holder, also=self._last(number, subscriptions))
+        self.stream(manifest)
+        note.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(note, json.dumps({"batch": number, "index_version": manifest.hash}).encode())
         return Compiled(subscriptions, manifest)
+
+    def _last(self, number: int, subscriptions: Path) -> list[Manifest]:
+        """The version of the batch before: Spark may ask for that one again."""
+        note = self.folder / "batches" / f"{number - 1:08}.json"
+        if not note.exists():
+            return []
+        found = Compiled.version(subscriptions, json.loads(note.read_bytes())["index_version"])
+        return [found.manifest] if found else []
 
     def tell(self, metrics: BatchMetrics) -> None:
         """Appends a line, in place of the last one if that is torn or of the same batch."""
@@ -111,16 +117,9 @@ class StreamState:
             lines.write(metrics.line().encode() + b"\n")
 
     def forget(self, number: int) -> None:
-        """Removes what is known about that batch and, if no other uses it, its version."""
-        note = self.folder / "batches" / f"{number:08}.json"
-        if number < 0 or not note.exists():
-            return
-        note.unlink()
-        notes = (self.folder / "batches").glob("*.json")
-        used = {json.loads(each.read_bytes())["index_version"] for each in notes}
-        for version in (self.folder / "versions").iterdir():
-            if version.name not in used:
-                shutil.rmtree(version, ignore_errors=True)
+        """Removes what is known about that batch."""
+        if number >= 0:
+            (self.folder / "batches" / f"{number:08}.json").unlink(missing_ok=True)
 
 
 def _batch_of(line: bytes) -> int | None:

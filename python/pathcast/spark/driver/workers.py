@@ -1,7 +1,9 @@
 """How the driver reaches workers: functions, files, and the size of batches.
 
 It is all that differs between sessions: classic or Connect, on one machine or on many. No SparkContext, RDD
-or broadcast variable is used: files reach workers with `addArtifacts`.
+or broadcast variable is used: files reach workers with `addArtifacts`. Spark serves such a file to every new
+executor for as long as the application runs, and fails all its jobs when it cannot. So copies are sent, which
+are kept until this process ends, whatever happens to the folder.
 
 Spark ships functions, not this package. `on_worker` makes a function that Spark ships by value, so that a
 worker without the package can say so. Everything it needs travels as bytes beside it and is read once the
@@ -10,11 +12,18 @@ package is imported.
 
 from __future__ import annotations
 
+import atexit
+import os
 import pickle
+import shutil
+import tempfile
 from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary
+
+from pyspark.errors import PySparkException
 
 from pathcast.spark.worker.shards import ShardFiles
 
@@ -24,7 +33,7 @@ if TYPE_CHECKING:
     from pathcast.spark.driver.compiled import Compiled
     from pathcast.spark.options import MatchOptions
 
-__all__ = ["bound_batches", "needs_shipping", "on_worker", "shard_files", "ship_files"]
+__all__ = ["bound_batches", "needs_shipping", "on_worker", "opened_from", "shard_files", "ship_files"]
 
 _MISSING = (
     "this Spark worker cannot import pathcast. Install it where the executors run (pip install "
@@ -73,21 +82,37 @@ def ship_files(spark: SparkSession, folder: Path, names: Iterable[str]) -> None:
     done = _shipped.setdefault(spark, set())
     for name in names:
         if name not in done:
-            spark.addArtifacts(str(folder / name), file=True)
+            copy = _spool() / name
+            if not copy.exists():
+                try:
+                    os.link(folder / name, copy)  # costs nothing, and outlives the other name
+                except OSError:
+                    shutil.copyfile(folder / name, copy)
+            spark.addArtifacts(str(copy), file=True)
             done.add(name)
+
+
+@cache
+def _spool() -> Path:
+    folder = tempfile.mkdtemp(prefix="pathcast-shipped-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 def shard_files(spark: SparkSession, compiled: Compiled, options: MatchOptions) -> list[ShardFiles]:
     """Where workers find each shard; the files are sent first if workers do not see them."""
     manifest = compiled.manifest
     if needs_shipping(spark) if options.ship is None else options.ship:
-        ship_files(
-            spark, compiled.path, (name for shard in manifest.shards for name in (shard.index, shard.rows))
-        )
+        ship_files(spark, compiled.path, (name for shard in manifest.shards for name in shard.files))
+    return opened_from(compiled, options.engine)
+
+
+def opened_from(compiled: Compiled, engine: str) -> list[ShardFiles]:
+    """Where workers find each shard that they see or were sent."""
     # A worker holds one shard; without shards, two versions, for jobs that take turns.
     keep = 2 if compiled.shards == 1 else 1
-    folder, settings = str(compiled.path), manifest.settings
-    return [ShardFiles(folder, shard, settings, options.engine, keep) for shard in manifest.shards]
+    folder, manifest = str(compiled.path), compiled.manifest
+    return [ShardFiles(folder, shard, manifest.settings, engine, keep) for shard in manifest.shards]
 
 
 def bound_batches(spark: SparkSession, size: int) -> None:
@@ -98,7 +123,12 @@ def bound_batches(spark: SparkSession, size: int) -> None:
     """
     present = spark.conf.get(_SETTING, None)
     if present is None or not 0 < _bytes(present) <= size:
-        spark.conf.set(_SETTING, str(size))
+        try:
+            spark.conf.set(_SETTING, str(size))
+        except PySparkException as error:
+            # Within the functions of a declarative pipeline nothing may be set; its specification can.
+            if "SESSION_MUTATION" not in str(error):
+                raise
 
 
 def _bytes(text: str) -> int:

@@ -23,10 +23,10 @@ import pyarrow.compute as pc
 
 from pathcast.errors import SubscriptionErrors
 from pathcast.index import Index
-from pathcast.spark.artifact import Settings, Shard, checksum, replace_file, settings_digest
-from pathcast.spark.worker.shards import find_file, numbered, read_rows, single
+from pathcast.spark.artifact import Settings, Shard, replace_file, settings_digest, sha256
+from pathcast.spark.worker.shards import numbered, single, stored_rows
 
-__all__ = ["REPLY", "CompileJob", "compile_shard"]
+__all__ = ["REPLY", "STORED", "CompileJob", "Refused", "accepted", "compile_shard", "digest"]
 
 STORED = ("id", "xpath", "ordered", "namespaces", "subscriber")
 REPLY = pa.schema([("shard", pa.string()), ("name", pa.string()), ("data", pa.binary())])
@@ -96,7 +96,7 @@ def _replies(number: int, rows: Any, job: CompileJob) -> Iterator[list[Any]]:
         if before is not None and before.source == source:
             yield _reply(shard=before)
             return
-        good, index = _accepted(rows, refused, job.settings)
+        good, index = accepted(rows, refused, job.settings)
     with tempfile.TemporaryDirectory(prefix="pathcast-compile-") as folder:
         yield from _saved(number, source, good, index, refused, Path(folder), job)
 
@@ -118,12 +118,13 @@ def _saved(
         _write(folder / "rejected", table)
     shard = Shard(
         number=number,
-        hash=digest(good, job.settings),
+        hash=(hash := digest(good, job.settings)),
+        base=hash,
         source=source,
         subscriptions=good.num_rows,
         refused=len(refused.ids),
-        rows_crc32=checksum(folder / "rows"),
-        index_crc32=checksum(folder / "index"),
+        rows_sha256=sha256(folder / "rows"),
+        index_sha256=sha256(folder / "index"),
         index_bytes=(folder / "index").stat().st_size,
         rejected=rejected,
     )
@@ -153,10 +154,10 @@ def _write(path: Path, table: Any) -> None:
 def _merged(before: Shard, rows: Any, refused: Refused, job: CompileJob) -> tuple[Any, Index]:
     """The shard's rows with the changes; a change that is refused leaves the subscription as it was."""
     removed = rows.filter(rows["removed"])["id"]
-    changed, _ = _accepted(
+    changed, _ = accepted(
         rows.filter(pc.invert(rows["removed"])).drop_columns(["removed"]), refused, job.settings
     )
-    stored = read_rows(find_file(job.folder, before.rows))
+    stored = stored_rows(job.folder, before)
     gone = pa.chunked_array([*removed.chunks, *changed["id"].chunks], stored["id"].type)
     kept = stored.filter(pc.invert(pc.is_in(stored["id"], value_set=gone.combine_chunks())))
     good = pa.concat_tables([kept, changed.select(kept.column_names).cast(kept.schema)]).sort_by("id")
@@ -165,7 +166,7 @@ def _merged(before: Shard, rows: Any, refused: Refused, job: CompileJob) -> tupl
     return good, index
 
 
-def _accepted(rows: Any, refused: Refused, settings: Settings) -> tuple[Any, Index]:
+def accepted(rows: Any, refused: Refused, settings: Settings) -> tuple[Any, Index]:
     """The rows that make subscriptions, sorted by id, and the index of them."""
     rows = _single(_complete(rows, refused), refused)
     good = rows.select([name for name in STORED if name in rows.column_names]).combine_chunks()

@@ -3,57 +3,46 @@
 A batch is matched in slices, bounded in bytes and in the matches they may give: 170,000 matches a document
 and 10,000 documents a batch would be more than memory holds.
 
-A row that goes back to Spark is a document with the list of its matches, `found`, which Spark makes rows of:
-to hand over a row for each match would cost Spark more time than the matches themselves.
+How answers leave is the file `answers`.
 """
 
 from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from time import perf_counter_ns
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pathcast.errors import DocumentError, printable
 from pathcast.spark.artifact import Settings
+from pathcast.spark.worker.answers import DEAD, Result, Shape, no_match, shaped
 from pathcast.spark.worker.shards import Batches, OpenShard, ShardFiles, open_shard
 
-__all__ = ["DEAD", "MatchJob", "Meter", "Want", "excerpt", "match_batches", "no_match"]
-
-Want: TypeAlias = Literal["matches", "dead", "tagged"]
+__all__ = ["MatchJob", "Meter", "excerpt", "match_batches"]
 
 _MATCHES = 4 << 20  # that a slice may give, by what was seen so far
-_SENT = 256 << 10  # matches of a batch that goes back to Spark
-_LISTED = 16 << 10  # matches of a row; longer lists go in several. It divides the other
 _EXCERPT = 200  # bytes of a document that a dead letter quotes
 _LINE_END = re.compile(rb"\r\n?|\n")
-
-DEAD = (
-    ("reason", pa.string()),
-    ("line", pa.int64()),
-    ("column", pa.int64()),
-    ("kind", pa.string()),
-    ("excerpt", pa.string()),
-)
 
 
 @dataclass(frozen=True)
 class MatchJob:
     """What a task is to do with its batches: columns 0 and 1 are the id and the document."""
 
-    want: Want
+    result: Result
     shard: ShardFiles | None
     """None to check documents only."""
     settings: Settings
     failfast: bool
     batch_bytes: int
+    tells_dead: bool = True
+    """Whether dead letters are given, if the result has them: of several shards, one does."""
+    shape: Shape = "lists"
 
 
 @dataclass
@@ -69,7 +58,7 @@ class Meter:
 
 
 def match_batches(batches: Batches, job: MatchJob, meter: Meter | None = None) -> Batches:
-    """The rows that `job.want` asks for, as `pathcast.spark.driver.answers` reads them."""
+    """The rows that `job.result` asks for."""
     shard = open_shard(job.shard) if job.shard else _checking(job)
     documents_at_once = max(1, _MATCHES // max(1, len(shard.index)))
     for batch in batches:
@@ -89,10 +78,10 @@ def match_batches(batches: Batches, job: MatchJob, meter: Meter | None = None) -
                 meter.core_ns += perf_counter_ns() - started
                 meter.matches += len(lists.values)
                 meter.dead += lists.null_count
-            if lists.null_count and (job.want != "matches" or job.failfast):
+            if lists.null_count and (job.failfast or (job.tells_dead and job.result in ("dead", "tagged"))):
                 yield _dead(ids, documents, results, lists, shard, job)
-            if job.want != "dead":
-                yield from _matches(ids, lists, shard, job)
+            if job.result != "dead":
+                yield from shaped(ids, lists, shard, job.result, job.shape)
             # Twice as many matches as this slice had on average would still fit.
             documents_at_once = max(1, _MATCHES // max(1, 2 * len(lists.values) // len(documents)))
 
@@ -114,45 +103,20 @@ def _within(ends: Any, start: int, size: int) -> int:
     return max(start + 1, int(ends.searchsorted(limit, side="right")))
 
 
-def _matches(ids: Any, lists: Any, shard: OpenShard, job: MatchJob) -> Iterator[Any]:
-    offsets, rows = lists.offsets.to_numpy(), lists.values
-    bounds = np.union1d(offsets, np.arange(0, len(rows), _LISTED))  # of lists that are neither empty nor long
-    of = np.searchsorted(offsets, bounds[:-1], side="right") - 1  # the document of each
-    for at in range(0, len(rows), _SENT):
-        some = rows.slice(at, _SENT)
-        first, last = np.searchsorted(bounds, (at, at + len(some)))
-        columns = {"subscription_id": shard.ids.take(some)}
-        if shard.subscribers is not None:
-            columns["subscriber"] = shard.subscribers.take(some)
-        found = pa.StructArray.from_arrays(list(columns.values()), list(columns))
-        cut = pa.array(bounds[first : last + 1] - at, pa.int32())
-        sent = {"doc_id": ids.take(pa.array(of[first:last])), "found": pa.ListArray.from_arrays(cut, found)}
-        if job.want == "tagged":
-            sent |= {name: pa.nulls(last - first, kind) for name, kind in DEAD}
-        yield pa.RecordBatch.from_pydict(sent)
-
-
-def no_match(rows: int, shard: OpenShard) -> Any:
-    """The column `found` of rows that are no matches but shall stay rows: lists of one null."""
-    columns = {"subscription_id": pa.nulls(rows, shard.ids.type)}
-    if shard.subscribers is not None:
-        columns["subscriber"] = pa.nulls(rows, shard.subscribers.type)
-    nothing = pa.StructArray.from_arrays(list(columns.values()), list(columns))
-    return pa.ListArray.from_arrays(pa.array(range(rows + 1), pa.int32()), nothing)
-
-
 def _dead(ids: Any, documents: Any, results: Any, lists: Any, shard: OpenShard, job: MatchJob) -> Any:
     """The dead letters of a slice: few, so they may cost Python objects."""
     bad = pc.indices_nonzero(pc.is_null(lists))
     places: list[int] = bad.to_pylist()
     errors: list[DocumentError] = [results[at] for at in places]
     if job.failfast:
-        error = errors[0]
-        reason = f"document {ids[places[0]].as_py()!r} was refused in mode FAILFAST: {error.reason}"
+        error, name = errors[0], ids[places[0]].as_py()
+        if isinstance(name, dict):
+            name = name["id"]  # the others are columns that travel with it
+        reason = f"document {name!r} was refused in mode FAILFAST: {error.reason}"
         raise DocumentError(reason, error.line, error.column, error.kind)
     columns = {"doc_id": ids.take(bad)}
-    if job.want == "tagged":
-        columns["found"] = no_match(len(errors), shard)
+    if job.result == "tagged":
+        columns |= no_match(len(errors), shard, job.shape)
     values = (
         (error.reason, error.line, error.column, error.kind, excerpt(documents[at].as_buffer(), error))
         for at, error in zip(places, errors, strict=True)

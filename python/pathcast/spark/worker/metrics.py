@@ -13,7 +13,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from pathcast.spark.worker.match import DEAD, MatchJob, Meter, match_batches, no_match
+from pathcast.spark.worker.answers import DEAD, no_match
+from pathcast.spark.worker.match import MatchJob, Meter, match_batches
 from pathcast.spark.worker.shards import Batches, open_shard
 
 __all__ = ["METRICS", "MeteredJob", "match_metered"]
@@ -27,7 +28,7 @@ class MeteredJob:
 
     match: MatchJob
     first: bool
-    """Whether this shard's tasks count the documents and tell the dead ones."""
+    """Whether this shard's tasks count the documents."""
 
 
 def match_metered(batches: Batches, job: MeteredJob) -> Batches:
@@ -35,14 +36,13 @@ def match_metered(batches: Batches, job: MeteredJob) -> Batches:
     started = perf_counter_ns()
     seen: list[Any] = []
     meter = Meter()
-    for batch in match_batches(_watched(batches, seen), job.match, meter):
-        yield batch if job.match.want == "tagged" else _padded(batch)
+    yield from match_batches(_watched(batches, seen), job.match, meter)
     if not seen:
         return
     assert job.match.shard is not None
     shard = open_shard(job.match.shard)
     values = asdict(meter) | {"task_ns": perf_counter_ns() - started, "first": job.first}
-    columns = {"doc_id": pa.nulls(1, seen[0]), "found": no_match(1, shard)}
+    columns = {"doc_id": pa.nulls(1, seen[0]), **no_match(1, shard, "lists")}
     columns |= {name: pa.nulls(1, kind) for name, kind in DEAD}
     columns["reason"] = pa.array([json.dumps(values)])
     columns["kind"] = pa.array([METRICS])
@@ -54,8 +54,3 @@ def _watched(batches: Batches, seen: list[Any]) -> Batches:
         if batch.num_rows and not seen:
             seen.append(batch.column(0).type)
         yield batch
-
-
-def _padded(batch: Any) -> Any:
-    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-    return pa.RecordBatch.from_pydict(columns | {name: pa.nulls(batch.num_rows, kind) for name, kind in DEAD})

@@ -1,7 +1,11 @@
 """The shards that a worker has open.
 
 An index is opened once in each Python worker and stays open across tasks, batches and jobs. A worker keeps
-few of them: with shards, one, so that no worker ever holds all subscriptions.
+few of them: with shards, one, so that no worker ever holds all subscriptions. What is open is known by its
+contents, never by a name, and only contents that the manifest promised are opened.
+
+A version that differs from another by a delta uses the same index: the changes of the one are taken back and
+those of the other made, which costs what the deltas hold and not what the index holds.
 """
 
 from __future__ import annotations
@@ -10,15 +14,28 @@ import os
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pathcast.errors import IndexFormatError
 from pathcast.index import Index
-from pathcast.spark.artifact import Settings, Shard, checksum
+from pathcast.spark.artifact import Settings, Shard, sha256
 
-__all__ = ["Batches", "OpenShard", "ShardFiles", "find_file", "numbered", "open_shard", "read_rows", "single"]
+__all__ = [
+    "Batches",
+    "OpenShard",
+    "ShardFiles",
+    "find_file",
+    "hidden",
+    "numbered",
+    "open_shard",
+    "read_rows",
+    "single",
+    "stored_rows",
+]
 
 Batches: TypeAlias = Iterator[Any]
 
@@ -43,40 +60,118 @@ class OpenShard:
     ids: Any
     subscribers: Any | None
 
+    @cached_property
+    def recipients(self) -> tuple[Any, Any]:
+        """Who gets what each row matches: a number for each row, and the names that numbers stand for.
 
-_opened: OrderedDict[tuple[str, str], OpenShard] = OrderedDict()
+        A subscription without a subscriber is its own.
+        """
+        names = pc.cast(self.ids, pa.string())
+        if self.subscribers is not None:
+            names = pc.coalesce(pc.cast(self.subscribers, pa.string()), names)
+        encoded = names.dictionary_encode()
+        return encoded.indices.to_numpy().astype("int64"), encoded.dictionary
+
+
+class _Base:
+    """An index as it was compiled, its rows, and the delta that is applied to it."""
+
+    def __init__(self, files: ShardFiles) -> None:
+        shard = files.shard
+        index_path, self._rows_path = (find_file(files.folder, name) for name in (shard.index, shard.rows))
+        _verify(self._rows_path, shard.rows_sha256)
+        _verify(index_path, shard.index_sha256)
+        try:
+            self._rows = read_rows(self._rows_path)
+            if files.engine == "auto":
+                self._index = Index.load(index_path)
+            else:
+                self._index = files.settings.index(files.engine)
+                self._index.add_many(numbered(self._rows))
+        except (pa.ArrowException, IndexFormatError) as error:
+            broken = index_path if isinstance(error, IndexFormatError) else self._rows_path
+            raise _damaged(broken, error) from None
+        if len(self._index) != self._rows.num_rows:
+            raise _damaged(index_path, f"{len(self._index):,} subscriptions for {self._rows.num_rows:,} rows")
+        self._hidden: Any = pa.array([], pa.int64())
+        self._added = 0
+        self._applied: str | None = None
+        self._open = self._opened(self._rows)
+
+    def version(self, files: ShardFiles) -> OpenShard:
+        """The index with the delta of a version, and with no other."""
+        if files.shard.delta_sha256 != self._applied:
+            self._take_back()
+            if files.shard.delta is not None:
+                path = find_file(files.folder, files.shard.delta)
+                _verify(path, str(files.shard.delta_sha256))
+                self._apply(read_rows(path))
+            self._applied = files.shard.delta_sha256
+        if len(self._index) != files.shard.subscriptions:
+            have, want = len(self._index), files.shard.subscriptions
+            raise _damaged(self._rows_path, f"{have:,} subscriptions instead of {want:,}")
+        return self._open
+
+    def _apply(self, delta: Any) -> None:
+        self._hidden = hidden(self._rows, delta)
+        for row in self._hidden.to_pylist():
+            self._index.remove(row)
+        added = delta.filter(pc.invert(delta["removed"])).select(self._rows.column_names)
+        self._index.add_many(numbered(added, self._rows.num_rows))
+        self._added = added.num_rows
+        self._open = self._opened(pa.concat_tables([self._rows, added]))
+
+    def _take_back(self) -> None:
+        for row in range(self._added):
+            self._index.remove(self._rows.num_rows + row)
+        back = numbered(self._rows.take(self._hidden))
+        self._index.add_many(back.set_column(0, "id", self._hidden))
+        self._hidden, self._added = pa.array([], pa.int64()), 0
+        self._open = self._opened(self._rows)
+
+    def _opened(self, rows: Any) -> OpenShard:
+        subscribers = single(rows["subscriber"]) if "subscriber" in rows.column_names else None
+        return OpenShard(self._index, single(rows["id"]), subscribers)
+
+
+_bases: OrderedDict[tuple[str, str, str], _Base] = OrderedDict()
 
 
 def open_shard(files: ShardFiles) -> OpenShard:
     """The shard, from this worker's cache if it is there."""
-    key = files.shard.index, files.engine
-    found = _opened.get(key)
-    if found is None:
-        while len(_opened) >= files.keep:
-            _opened.popitem(last=False)  # before the new one is loaded: the peak counts
-        found = _opened[key] = _open(files)
-    _opened.move_to_end(key)
-    return found
-
-
-def _open(files: ShardFiles) -> OpenShard:
-    shard = files.shard
-    index_path, rows_path = (find_file(files.folder, name) for name in (shard.index, shard.rows))
-    if checksum(rows_path) != shard.rows_crc32:
-        raise _damaged(rows_path, "its checksum does not fit")
+    key = files.shard.index_sha256, files.shard.rows_sha256, files.engine
+    if key not in _bases:
+        while len(_bases) >= files.keep:
+            _bases.popitem(last=False)  # before the new one is loaded: the peak counts
+        _bases[key] = _Base(files)
+    _bases.move_to_end(key)
     try:
-        rows = read_rows(rows_path)
-        if files.engine == "auto":
-            index = Index.load(index_path)
-        else:
-            index = files.settings.index(files.engine)
-            index.add_many(numbered(rows))
-    except (pa.ArrowException, IndexFormatError) as error:
-        raise _damaged(index_path if isinstance(error, IndexFormatError) else rows_path, error) from None
-    if not len(index) == rows.num_rows == shard.subscriptions:
-        raise _damaged(index_path, f"{len(index):,} subscriptions instead of {shard.subscriptions:,}")
-    subscribers = single(rows["subscriber"]) if "subscriber" in rows.column_names else None
-    return OpenShard(index, single(rows["id"]), subscribers)
+        return _bases[key].version(files)
+    except BaseException:
+        del _bases[key]  # it may be half changed
+        raise
+
+
+def hidden(rows: Any, delta: Any) -> Any:
+    """The numbers of the rows that a delta replaces or removes."""
+    ids = single(delta["id"])
+    return pc.cast(pc.indices_nonzero(pc.is_in(single(rows["id"]), value_set=ids)), pa.int64())
+
+
+def stored_rows(folder: str, shard: Shard) -> Any:
+    """The subscriptions of a shard, with its delta, sorted by id."""
+    rows = read_rows(find_file(folder, shard.rows))
+    if shard.delta is None:
+        return rows
+    delta = read_rows(find_file(folder, shard.delta))
+    kept = rows.filter(pc.invert(pc.is_in(rows["id"], value_set=single(delta["id"]))))
+    added = delta.filter(pc.invert(delta["removed"])).select(rows.column_names)
+    return pa.concat_tables([kept, added]).sort_by("id")
+
+
+def _verify(path: str, wanted: str) -> None:
+    if sha256(path) != wanted:
+        raise _damaged(path, "its contents are not what the manifest says")
 
 
 def _damaged(path: str, why: object) -> IndexFormatError:
@@ -116,9 +211,9 @@ def single(column: Any) -> Any:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def numbered(rows: Any) -> Any:
+def numbered(rows: Any, first: int = 0) -> Any:
     """The table that an index is made from: row numbers for ids."""
-    columns = {"id": pa.array(range(rows.num_rows), pa.int64()), "xpath": rows["xpath"]}
+    columns = {"id": pa.array(range(first, first + rows.num_rows), pa.int64()), "xpath": rows["xpath"]}
     for name in ("ordered", "namespaces"):
         if rows[name].null_count < rows.num_rows:
             columns[name] = rows[name]

@@ -1,35 +1,52 @@
-"""Opens files within workers: zip and gzip files become documents, huge XML files become records.
+"""Opens files within workers: archives become documents, huge XML files become records.
 
-Files are read in chunks by the worker itself, so that neither they nor their unpacked contents must fit into
-a cell of a table, which holds 2 GiB at most. What is damaged ends as a dead letter that names it.
+Zip and tar files are archives; each may be compressed with gzip, bzip2 or xz, and so may a single document.
+What a file is, its first bytes tell, not its name. Files are read in chunks by the worker itself, so that
+neither they nor their unpacked contents must fit into a cell of a table, which holds 2 GiB at most. What is
+damaged ends as a dead letter that names it.
 """
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 import os
+import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO, Any, cast
 from urllib.parse import unquote
 
 import pyarrow as pa
 
+from pathcast.spark.places import local_path
 from pathcast.spark.worker.shards import Batches
 from pathcast.spark.worker.split import problem, split
 
-__all__ = ["UnpackJob", "unpack_files"]
+__all__ = ["UnpackJob", "file_system", "open_file", "unpack", "unpack_files"]
 
 _CHUNK = 1 << 20
-_BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
-# RuntimeError: an encrypted entry of a zip file; NotImplementedError: an unknown compression.
+_ROWS = 10_000  # of a batch at most
+_BROKEN = (
+    OSError,
+    EOFError,
+    zlib.error,
+    lzma.LZMAError,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    NotImplementedError,  # an unknown compression
+    RuntimeError,  # an encrypted entry of a zip file
+)
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_TAR = (257, b"ustar")
 
 
 @dataclass(frozen=True)
 class UnpackJob:
-    """What a task is to do with files, whose paths are column 0 of its batches."""
+    """What a task is to do with files."""
 
     record: str | None
     max_bytes: int
@@ -37,19 +54,23 @@ class UnpackJob:
 
 
 def unpack_files(batches: Batches, job: UnpackJob) -> Batches:
+    """The documents of all files whose paths are column 0 of the batches."""
+    return unpack((path for batch in batches for path in batch.column(0).to_pylist()), job)
+
+
+def unpack(paths: Iterable[str], job: UnpackJob) -> Batches:
     """The documents of all files, as columns `id` and `document`, in batches of bounded size."""
     ids: list[str] = []
     documents: list[bytes] = []
     size = 0
-    for batch in batches:
-        for path in batch.column(0).to_pylist():
-            for name, document in documents_of(path, job):
-                ids.append(name)
-                documents.append(document)
-                size += len(document)
-                if size >= job.batch_bytes:
-                    yield _batch(ids, documents)
-                    ids, documents, size = [], [], 0
+    for path in paths:
+        for name, document in documents_of(path, job):
+            ids.append(name)
+            documents.append(document)
+            size += len(document)
+            if size >= job.batch_bytes or len(ids) >= _ROWS:
+                yield _batch(ids, documents)
+                ids, documents, size = [], [], 0
     if ids:
         yield _batch(ids, documents)
 
@@ -61,85 +82,139 @@ def _batch(ids: list[str], documents: list[bytes]) -> Any:
 
 
 def documents_of(path: str, job: UnpackJob) -> Iterator[tuple[str, bytes]]:
-    """Each document of a file with its id: `path`, `path!entry` in a zip file, and `#number` for a record."""
-    with _opened(path) as file:
-        front = file.read(4)
-        file.seek(0)
-        if front not in (b"PK\x03\x04", b"PK\x05\x06"):
-            yield from _contents(path, file, job)
-            return
-        try:
-            with zipfile.ZipFile(file) as archive:
-                for entry in archive.infolist():
-                    if not entry.is_dir():
-                        yield from _entry(f"{path}!{entry.filename}", archive, entry, job)
-        except zipfile.BadZipFile as error:
-            yield path, problem(f"a damaged zip file: {error}")
-
-
-def _entry(
-    name: str, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, job: UnpackJob
-) -> Iterator[tuple[str, bytes]]:
+    """Each document of a file with its id: `path`, `path!entry` in an archive, and `#number` for a record."""
     try:
-        contents = archive.open(entry)
-    except _BROKEN as error:
-        yield name, problem(f"an entry that cannot be unpacked: {error}")
+        file = open_file(path)
+    except FileNotFoundError as error:
+        yield path, problem(f"cannot be opened: {error}")
         return
-    with contents:
-        yield from _contents(name, contents, job)
+    with file:
+        if file.read(4) in _ZIP:
+            file.seek(0)
+            yield from _zip_entries(path, file, job)
+            return
+        file.seek(0)
+        contents = _decompressed(file)
+        front = contents.peek(_TAR[0] + len(_TAR[1]))
+        if front[_TAR[0] :].startswith(_TAR[1]):
+            yield from _tar_entries(path, contents, job)
+        else:
+            yield from _contents(path, contents, job)
 
 
-def _contents(name: str, file: IO[bytes], job: UnpackJob) -> Iterator[tuple[str, bytes]]:
-    """The document, or the records, of one file that may be compressed with gzip."""
-    chunks = _Chunks(file)
+def _zip_entries(path: str, file: IO[bytes], job: UnpackJob) -> Iterator[tuple[str, bytes]]:
+    try:
+        with zipfile.ZipFile(file) as archive:
+            for entry in archive.infolist():
+                if entry.is_dir():
+                    continue
+                name = f"{path}!{entry.filename}"
+                try:
+                    contents = archive.open(entry)
+                except _BROKEN as error:
+                    yield name, problem(f"an entry that cannot be unpacked: {error}")
+                    continue
+                with contents:
+                    yield from _contents(name, _decompressed(contents), job)
+    except zipfile.BadZipFile as error:
+        yield path, problem(f"a damaged zip file: {error}")
+
+
+def _tar_entries(path: str, contents: _Contents, job: UnpackJob) -> Iterator[tuple[str, bytes]]:
+    """Entries as they come: a compressed tar file is read once, from front to back."""
+    try:
+        with tarfile.open(fileobj=cast("IO[bytes]", contents), mode="r|") as archive:
+            for entry in archive:
+                file = archive.extractfile(entry) if entry.isfile() else None
+                if file is not None:
+                    yield from _contents(f"{path}!{entry.name}", _decompressed(file), job)
+    except _BROKEN as error:
+        yield path, problem(f"a damaged tar file: {error}")
+        return
+    if contents.failure:
+        yield path, problem(f"a damaged tar file: {contents.failure}")
+
+
+def _contents(name: str, contents: _Contents, job: UnpackJob) -> Iterator[tuple[str, bytes]]:
+    """The document, or the records, of one file."""
     if job.record is None:
-        yield name, _document(chunks, job.max_bytes)
+        yield name, _document(contents, job.max_bytes)
         return
     number = 0
-    for number, record in enumerate(split(chunks, job.record, max_bytes=job.max_bytes), 1):
+    for number, record in enumerate(split(contents, job.record, max_bytes=job.max_bytes), 1):
         yield f"{name}#{number}", record
-    if chunks.failure:
-        yield f"{name}#{number + 1}", chunks.failure
+    if contents.failure:
+        yield f"{name}#{number + 1}", problem(contents.failure)
 
 
-def _document(chunks: _Chunks, max_bytes: int) -> bytes:
+def _document(contents: _Contents, max_bytes: int) -> bytes:
     pieces: list[bytes] = []
     size = 0
-    for chunk in chunks:
+    for chunk in contents:
         size += len(chunk)
         if size > max_bytes:
             return problem(f"longer than {max_bytes:,} bytes")
         pieces.append(chunk)
-    return chunks.failure or b"".join(pieces)
+    return problem(contents.failure) if contents.failure else b"".join(pieces)
 
 
-class _Chunks(Iterator[bytes]):
-    """A file's bytes, unpacked; if that breaks off, `failure` says why."""
+class _Contents(Iterator[bytes]):
+    """A file's bytes in chunks; where they cannot be unpacked further they end, and `failure` says why."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        self.failure: bytes | None = None
-        front = file.read(2)
-        file.seek(0)
-        self._file = gzip.GzipFile(fileobj=file) if front == b"\x1f\x8b" else file
+        self.failure: str | None = None
+        self._file = file
+        self._ahead = b""
+
+    def peek(self, size: int) -> bytes:
+        """The next bytes, which stay."""
+        while len(self._ahead) < size and (more := self._read(size)):
+            self._ahead += more
+        return self._ahead[:size]
+
+    def read(self, size: int) -> bytes:
+        """So many bytes, fewer only at the end: what `tarfile` wants of a stream."""
+        taken = self.peek(size)
+        self._ahead = self._ahead[len(taken) :]
+        return taken
 
     def __next__(self) -> bytes:
-        try:
-            chunk = self._file.read(_CHUNK)
-        except _BROKEN as error:
-            self.failure = problem(f"damaged, or cannot be unpacked: {error}")
-            chunk = b""
+        chunk = self._ahead or self._read(_CHUNK)
+        self._ahead = b""
         if not chunk:
             raise StopIteration
         return chunk
 
+    def _read(self, size: int) -> bytes:
+        try:
+            return self._file.read(size)
+        except _BROKEN as error:
+            self.failure = f"damaged, or cannot be unpacked: {error}"
+            return b""
 
-def _opened(path: str) -> IO[bytes]:
-    """A file by the name that Spark gave it."""
-    if path.startswith("file:") or "://" not in path:
-        local = "/" + path[len("file:") :].lstrip("/") if path.startswith("file:") else path
-        return open(local if os.path.exists(local) else unquote(local), "rb")
+
+def _decompressed(file: IO[bytes]) -> _Contents:
+    """What a file holds, by its first bytes."""
+    raw = _Contents(file)
+    front = raw.peek(6)
+    source = cast("IO[bytes]", raw)
+    if front.startswith(b"\x1f\x8b"):
+        return _Contents(cast("IO[bytes]", gzip.GzipFile(fileobj=source)))
+    if front.startswith(b"BZh"):
+        return _Contents(cast("IO[bytes]", bz2.BZ2File(source)))
+    if front == b"\xfd7zXZ\x00":
+        return _Contents(cast("IO[bytes]", lzma.LZMAFile(source)))
+    return raw
+
+
+def file_system(path: str) -> tuple[Any, str]:
+    """The file system that holds a path, and the path within it."""
     from pyarrow import fs
 
+    local = local_path(path)
+    if local is not None:
+        text = str(local)
+        return fs.LocalFileSystem(), text if os.path.exists(text) else unquote(text)
     try:
         system, inside = fs.FileSystem.from_uri(path)
     except (pa.ArrowException, ValueError) as error:
@@ -147,4 +222,12 @@ def _opened(path: str) -> IO[bytes]:
             f"this worker cannot open {path} ({error}): copy it to a file system that workers see as a "
             "folder, or unpack it into a folder of XML files or a table"
         ) from None
+    return system, inside
+
+
+def open_file(path: str) -> IO[bytes]:
+    """A file by the name that Spark gave it."""
+    system, inside = file_system(path)
+    if local_path(path) is not None:
+        return open(inside, "rb")
     return cast("IO[bytes]", system.open_input_file(inside))

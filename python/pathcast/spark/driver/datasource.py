@@ -1,0 +1,242 @@
+"""The data source `pathcast`: workers read and match documents themselves, and only answers reach Java.
+
+    spark.dataSource.register(PathcastDataSource)
+    spark.read.format("pathcast").option("index", FOLDER).load(PATHS)
+
+Options: `index`, the folder of compiled subscriptions; `result`, one of `matches`, `dead`, `tagged`,
+`grouped`, `delivered`; `id` and `document`, columns of Parquet files; `record`, to cut files into records;
+`glob`; `engine`; `mode`; `splitBytes`; `batchBytes`; `maxBytes` of a document; `maxFilesPerTrigger` of a
+stream.
+
+A batch of a stream names its files and the version of the subscriptions in its offset, which Spark keeps: a
+batch that is asked for again reads the same files with the same version.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+from uuid import uuid4
+
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    InputPartition,
+)
+from pyspark.sql.pandas.types import from_arrow_type
+from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxFiles, SupportsTriggerAvailableNow
+from pyspark.sql.types import StructType
+
+from pathcast.spark.artifact import Manifest, check_engine
+from pathcast.spark.driver.answers import columns
+from pathcast.spark.driver.compiled import Compiled, local_folder
+from pathcast.spark.driver.splits import Found, find_files, id_type, plan_splits
+from pathcast.spark.driver.workers import opened_from
+from pathcast.spark.leases import lease_newest
+from pathcast.spark.options import BATCH_BYTES, MatchOptions, Mode
+from pathcast.spark.worker.answers import RESULTS, Result
+from pathcast.spark.worker.imports import freeze_imports
+from pathcast.spark.worker.match import MatchJob, match_batches
+from pathcast.spark.worker.split import MAX_RECORD, Splitter
+from pathcast.spark.worker.splits import ReadJob, Split, read_split
+from pathcast.spark.worker.unpack import UnpackJob
+
+__all__ = ["PathcastDataSource"]
+
+_RECENT = 120 * 10**9  # nanoseconds: a file that shows up later than this after its time is missed
+_FILES = 1_000  # of a batch of a stream
+
+
+@dataclass(frozen=True)
+class _Source:
+    """The options, read and checked."""
+
+    index: str
+    paths: tuple[str, ...]
+    result: Result
+    match: MatchOptions
+    read: ReadJob
+    glob: str | None
+    split_bytes: int | None
+    files_per_trigger: int
+
+    @classmethod
+    def of(cls, options: Mapping[str, str]) -> _Source:
+        if not options.get("index"):
+            raise ValueError('the folder of compiled subscriptions is missing: option("index", FOLDER)')
+        paths = json.loads(options["paths"]) if "paths" in options else [options.get("path") or ""]
+        if not all(paths):
+            raise ValueError("say where the documents are: load(PATH)")
+        result = options.get("result", "matches")
+        if result not in RESULTS:
+            raise ValueError(f"result must be one of {', '.join(RESULTS)}, not {result!r}")
+        record = options.get("record")
+        if record is not None:
+            Splitter(record)  # refuses a name that cannot be one
+        match = MatchOptions(
+            options.get("document", "xml"),
+            options.get("id", "doc_id"),
+            options.get("engine", "auto"),
+            mode=cast(Mode, options.get("mode", "PERMISSIVE").upper()),
+            batch_bytes=int(options.get("batchBytes", BATCH_BYTES)),
+        )
+        unpack = UnpackJob(record, int(options.get("maxBytes", MAX_RECORD)), match.batch_bytes)
+        return cls(
+            options["index"],
+            tuple(paths),
+            result,
+            match,
+            ReadJob(match.id, match.document, unpack),
+            options.get("glob") or options.get("pathGlobFilter"),
+            int(options["splitBytes"]) if "splitBytes" in options else None,
+            int(options.get("maxFilesPerTrigger", _FILES)),
+        )
+
+    def files(self) -> list[Found]:
+        return find_files(self.paths, self.glob)
+
+    def plan(self, files: Sequence[Found], compiled: Compiled) -> list[InputPartition]:
+        """A task for each split and shard; those of a shard follow one another."""
+        check_engine(self.match.engine, compiled.manifest.settings)
+        splits = plan_splits(files, self.split_bytes)
+        tasks: list[InputPartition] = []
+        shards = opened_from(compiled, self.match.engine)
+        if len(shards) > 1 and self.result in ("grouped", "delivered"):
+            raise ValueError(
+                f"result {self.result} is of one shard, and these subscriptions have {len(shards)}: compile "
+                "them into one, or use match(), which puts the lists of several together"
+            )
+        for shard in shards[:1] if self.result == "dead" else shards:
+            tells_dead = shard.shard.number == 0 and self.match.mode != "DROPMALFORMED"
+            job = MatchJob(
+                self.result,
+                shard,
+                compiled.manifest.settings,
+                self.match.mode == "FAILFAST",
+                self.match.batch_bytes,
+                tells_dead,
+                "rows",
+            )
+            tasks += [_Task(split, self.read, job) for split in splits]
+        return tasks
+
+
+class _Task(InputPartition):
+    """One split and what to do with it."""
+
+    def __init__(self, split: Split, read: ReadJob, job: MatchJob) -> None:
+        super().__init__(None)
+        self.split, self.read, self.job = split, read, job
+
+    def run(self) -> Iterator[Any]:
+        freeze_imports()
+        return match_batches(read_split(self.split, self.read), self.job)
+
+
+class PathcastDataSource(DataSource):
+    """`spark.dataSource.register(PathcastDataSource)`; then `spark.read.format("pathcast")`."""
+
+    @classmethod
+    def name(cls) -> str:
+        """What `format` takes."""
+        return "pathcast"
+
+    def schema(self) -> StructType:
+        """The columns of the result; the type of `doc_id` is that of the documents."""
+        source = _Source.of(self.options)
+        kind = from_arrow_type(id_type(source.files(), source.match.id, source.match.document))
+        return columns(source.result, kind, Compiled.open(source.index).manifest)
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """Reads what is there."""
+        return _Reader(_Source.of(self.options))
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
+        """Reads files as they arrive."""
+        return _StreamReader(_Source.of(self.options))
+
+
+class _Reader(DataSourceReader):
+    def __init__(self, source: _Source) -> None:
+        self._source = source
+
+    def partitions(self) -> Sequence[InputPartition]:
+        source = self._source
+        return source.plan(source.files(), Compiled.open(source.index))
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        assert isinstance(partition, _Task)
+        return partition.run()
+
+
+class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Offsets hold the newest time seen, the files of about that time, and the files of their batch."""
+
+    def __init__(self, source: _Source) -> None:
+        self._source = source
+        self._until: int | None = None
+
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's name
+        return {"stream": uuid4().hex, "batch": 0, "newest": 0, "recent": "[]", "files": "[]", "version": ""}
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's name
+        return ReadMaxFiles(self._source.files_per_trigger)
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's name
+        self._until = max((file.changed for file in self._source.files()), default=0)
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
+        recent = set(json.loads(start["recent"]))
+        oldest = start["newest"] - _RECENT
+        new = [
+            file
+            for file in self._source.files()
+            if file.changed >= oldest
+            and file.path not in recent
+            and (self._until is None or file.changed <= self._until)
+        ]
+        # Also under "all available": a batch of a million files would be named in one offset.
+        new = new[: limit.max_files if isinstance(limit, ReadMaxFiles) else self._source.files_per_trigger]
+        if not new:
+            return start
+        newest = max(start["newest"], new[-1].changed)
+        # Those of before the window can go, but their times are unknown here: they are looked up.
+        return {
+            "stream": start["stream"],
+            "batch": start["batch"] + 1,
+            "newest": newest,
+            "recent": json.dumps(self._remembered(recent | {file.path for file in new}, newest)),
+            "files": json.dumps([(file.path, file.bytes) for file in new]),
+            "version": self._leased(start).hash,
+        }
+
+    def _remembered(self, paths: set[str], newest: int) -> list[str]:
+        return sorted(
+            file.path
+            for file in self._source.files()
+            if file.changed >= newest - _RECENT and file.path in paths
+        )
+
+    def _leased(self, start: dict[str, Any]) -> Manifest:
+        """The newest version, with a lease for it and for that of the batch before."""
+        folder = local_folder(self._source.index)
+        before = Compiled.version(folder, start["version"]) if start["version"] else None
+        also = [before.manifest] if before else []
+        return lease_newest(folder, f"source-{start['stream']}", also)
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        if start == end:
+            return []
+        files = [Found(0, path, size) for path, size in json.loads(end["files"])]
+        folder = local_folder(self._source.index)
+        compiled = Compiled.version(folder, end["version"])
+        if compiled is None:
+            raise ValueError(f"version {end['version'][:12]} of the subscriptions is gone from {folder}")
+        return self._source.plan(files, compiled)
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        assert isinstance(partition, _Task)
+        return partition.run()

@@ -1,0 +1,206 @@
+"""Looks at a session before it is used: what would fail on executors, or be slow, and what to change.
+
+A worker may lack the very package, so what runs there is shipped by value and imports nothing of ours unless
+it can.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from pathcast import __version__
+from pathcast.errors import PathcastError
+from pathcast.index import Index
+from pathcast.spark.driver.compiled import Compiled
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["Finding", "examine", "worker_bytes"]
+
+_SCHEMA = "host string, python string, pathcast string, pyarrow string, problem string, sees boolean"
+_WORKER_BYTES = 200_000_000  # of Python, Arrow and batches
+_TASKS_A_CORE = 4  # so that every executor gets one
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    what: str
+    found: str
+    advice: str | None = None
+    """What to change; None if all is well."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing has to be changed."""
+        return self.advice is None
+
+
+def examine(spark: SparkSession, index: str | None = None) -> list[Finding]:
+    """What there is to know about a session and, if given, about the folder of an index in it."""
+    findings = [*_driver(spark)]
+    compiled: Compiled | None = None
+    if index is not None:
+        try:
+            compiled = Compiled.open(index)
+            count, shards = compiled.subscriptions, compiled.shards
+            text = f"{count:,} subscriptions, {shards} shards, version {compiled.hash[:12]}"
+            findings.append(Finding("index", text))
+        except (PathcastError, ValueError) as error:
+            findings.append(Finding("index", index, str(error)))
+    workers = _workers(spark, compiled.path if compiled else None)
+    findings += _packages(workers)
+    if compiled is not None:
+        findings += [_folder(workers, compiled), _memory(spark, compiled)]
+    return findings
+
+
+def _driver(spark: SparkSession) -> Iterator[Finding]:
+    yield Finding("Spark", spark.version)
+    python = platform.python_version()
+    yield Finding("Python of the driver", f"{python} ({sys.executable})")
+    java = _setting(spark, "java.version") or _java(spark)
+    if java:
+        major = java.split(".")[0]
+        old = major.isdigit() and int(major) < 17
+        yield Finding("Java", java, "install Java 17 or newer, or set JAVA_HOME" if old else None)
+    size = _setting(spark, "spark.sql.execution.arrow.maxRecordsPerBatch") or "10000"
+    if int(size) < 1000:
+        yield Finding(
+            "Arrow batches",
+            f"{size} records",
+            "spark.sql.execution.arrow.maxRecordsPerBatch=10000: small batches cost more than matching",
+        )
+
+
+def _java(spark: SparkSession) -> str | None:
+    jvm = getattr(spark, "_jvm", None) if "connect" not in type(spark).__module__ else None
+    return str(jvm.java.lang.System.getProperty("java.version")) if jvm is not None else None
+
+
+def _setting(spark: SparkSession, name: str) -> str | None:
+    return spark.conf.get(name, None)
+
+
+def _workers(spark: SparkSession, folder: Path | None) -> list[Any]:
+    """What each worker says about itself, each host and interpreter once."""
+    marker = folder / f".seen-{uuid4().hex}" if folder else None
+    if marker is not None:
+        try:
+            marker.touch()
+        except OSError:
+            marker = None
+    place = str(marker) if marker else None
+
+    def look(batches: Any) -> Any:  # travels by value
+        import os
+        import platform
+        import socket
+
+        import pyarrow as pa
+
+        for _ in batches:
+            found, problem = None, None
+            try:
+                import pathcast
+
+                found = pathcast.__version__
+            except ImportError as error:
+                problem = str(error)
+            row = {
+                "host": [socket.gethostname()],
+                "python": [platform.python_version()],
+                "pathcast": pa.array([found], pa.string()),
+                "pyarrow": [pa.__version__],
+                "problem": pa.array([problem], pa.string()),
+                "sees": pa.array([None if place is None else os.path.exists(place)], pa.bool_()),
+            }
+            yield pa.RecordBatch.from_pydict(row)
+
+    look.__annotations__ = {}  # Spark reads annotations, and these would be of this file
+    try:
+        tasks = _TASKS_A_CORE * max(2, _cores(spark))
+        return spark.range(tasks).repartition(tasks).mapInArrow(look, _SCHEMA).distinct().collect()
+    finally:
+        if marker is not None:
+            marker.unlink(missing_ok=True)
+
+
+def _cores(spark: SparkSession) -> int:
+    if "connect" in type(spark).__module__:
+        return 8
+    return int(spark.sparkContext.defaultParallelism)
+
+
+def _packages(workers: list[Any]) -> Iterator[Finding]:
+    hosts = sorted({row.host for row in workers})
+    yield Finding("hosts of executors", ", ".join(hosts[:8]) + (" ..." if len(hosts) > 8 else ""))
+    ours = platform.python_version().rpartition(".")[0]
+    pythons = sorted({row.python for row in workers})
+    differ = any(found.rpartition(".")[0] != ours for found in pythons)
+    setting = f"use Python {ours} on executors: set spark.pyspark.python or PYSPARK_PYTHON"
+    yield Finding("Python of executors", ", ".join(pythons), setting if differ else None)
+    missing = sorted({f"{row.host}: {row.problem}" for row in workers if row.problem})
+    found = sorted({row.pathcast for row in workers if row.pathcast})
+    advice = None
+    if missing:
+        advice = "install 'pathcast[spark]' where executors run, or ship an environment with --archives"
+    elif found != [__version__]:
+        advice = f"install pathcast {__version__}, which the driver has, on all executors"
+    yield Finding("pathcast on executors", ", ".join([*found, *missing]), advice)
+    try:
+        driver = version("pyarrow")
+    except PackageNotFoundError:
+        driver = "none"
+    arrows = sorted({row.pyarrow for row in workers})
+    yield Finding("pyarrow of driver and executors", ", ".join([driver, *arrows]))
+
+
+def _folder(workers: list[Any], compiled: Compiled) -> Finding:
+    blind = sorted({row.host for row in workers if row.sees is False})
+    if all(row.sees is None for row in workers):
+        return Finding("index folder", f"{compiled.path} cannot be written to, so it was not looked for")
+    return Finding(
+        "index folder",
+        "seen by all executors" if not blind else f"not seen by {', '.join(blind)}",
+        "put it on a disk that all executors see; or let match() and stream() ship it, which the data source "
+        "cannot"
+        if blind
+        else None,
+    )
+
+
+def _memory(spark: SparkSession, compiled: Compiled) -> Finding:
+    need = round(worker_bytes(compiled) * (cores := int(_setting(spark, "spark.executor.cores") or 1)) / 1e6)
+    given = _setting(spark, "spark.executor.memoryOverhead")
+    text = f"{cores} workers of an executor need up to {need:,} MB outside Java"
+    if given is None:
+        return Finding("memory of workers", text)
+    digits = given.lower().rstrip("b").rstrip("m")
+    short = digits.isdigit() and int(digits) < need
+    return Finding(
+        "memory of workers",
+        f"{text}; spark.executor.memoryOverhead is {given}",
+        f"spark.executor.memoryOverhead={need}m, or compile into more shards" if short else None,
+    )
+
+
+def worker_bytes(compiled: Compiled) -> int:
+    """What a Python worker may take: the largest index, what it remembers, and the rest.
+
+    Twice the index without shards: while jobs go over to a new version, both are open.
+    """
+    largest = max(compiled.manifest.shards, key=lambda shard: shard.index_bytes)
+    stats = Index.load(compiled.path / largest.index).stats()
+    remembered = max(84_000_000, 320 * stats["distinct"])
+    versions = 2 if compiled.shards == 1 else 1
+    return int(versions * (stats["memory_bytes"] + remembered) + _WORKER_BYTES)

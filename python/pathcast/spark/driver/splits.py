@@ -1,0 +1,127 @@
+"""Plans the splits of the data source: which files there are, of what kind, and how tasks share them.
+
+Small files are packed together and large Parquet files are cut at row groups, so that tasks are of about the
+same size. An archive or a file that is cut into records is one split: it can only be read from its start.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pathcast.errors import PathcastError
+from pathcast.spark.places import local_path
+from pathcast.spark.worker.splits import Piece, Split
+from pathcast.spark.worker.unpack import file_system, open_file
+
+__all__ = ["Found", "find_files", "id_type", "is_parquet", "plan_splits"]
+
+_SMALLEST, _LARGEST = 4 << 20, 64 << 20  # bytes of a split, if there is a choice
+_SPLITS = 16  # for as many the sizes lie between
+_OPENING = 16 << 10  # bytes that opening a file costs as much as
+
+
+@dataclass(frozen=True, order=True)
+class Found:
+    """A file."""
+
+    changed: int
+    """Nanoseconds since 1970."""
+    path: str
+    bytes: int
+
+
+def find_files(paths: Iterable[str], glob: str | None = None) -> list[Found]:
+    """The files at these places and below; hidden ones, and those that begin with `_`, are left out."""
+    from pyarrow import fs
+
+    found: list[Found] = []
+    for path in paths:
+        system, inside = file_system(path)
+        top = system.get_file_info(inside)
+        if top.type == fs.FileType.NotFound:
+            raise PathcastError(f"{path} does not exist")
+        prefix = "file:" if local_path(path) is not None else path[: path.index(":") + 3]
+        entries = [top]
+        if top.type == fs.FileType.Directory:
+            entries = system.get_file_info(fs.FileSelector(inside, recursive=True))
+        for entry in entries:
+            below = entry.path[len(inside) :].lstrip("/").split("/")
+            hidden = any(part.startswith((".", "_")) for part in below if part)
+            if entry.type == fs.FileType.File and not hidden:
+                name = entry.path.rpartition("/")[2]
+                if glob is None or fnmatch.fnmatchcase(name, glob):
+                    found.append(Found(_changed(entry, prefix), prefix + entry.path, entry.size or 0))
+    return sorted(set(found))
+
+
+def _changed(entry: Any, prefix: str) -> int:
+    """When a file came to its place: moving one there leaves the time of its contents as it was."""
+    if prefix == "file:":
+        with suppress(OSError):
+            return os.stat(entry.path).st_ctime_ns
+    return entry.mtime_ns or 0
+
+
+def is_parquet(path: str) -> bool:
+    """By its name."""
+    return path.lower().endswith((".parquet", ".pq"))
+
+
+def id_type(files: Sequence[Found], id: str, document: str) -> Any:
+    """The Arrow type of document ids: the column's in Parquet files, text for all others."""
+    tables = [file for file in files if is_parquet(file.path)]
+    if not tables:
+        return pa.string()
+    if len(tables) < len(files):
+        other = next(file.path for file in files if not is_parquet(file.path))
+        raise PathcastError(f"Parquet files are read by themselves, and {other} is none: choose with glob")
+    with open_file(tables[0].path) as source:
+        schema = pq.read_schema(source)
+    for name in (id, document):
+        if name not in schema.names:
+            raise PathcastError(
+                f"{tables[0].path} has no column {name!r}; there are: {', '.join(schema.names)}"
+            )
+    kind = schema.field(document).type
+    if not any(check(kind) for check in _DOCUMENTS):
+        raise PathcastError(f"the column {document!r} of {tables[0].path} must be text or binary, not {kind}")
+    return schema.field(id).type
+
+
+_DOCUMENTS = (pa.types.is_string, pa.types.is_binary, pa.types.is_large_string, pa.types.is_large_binary)
+
+
+def plan_splits(files: Sequence[Found], size: int | None = None) -> list[Split]:
+    """Splits of about `size` bytes; if not given, as suits the whole."""
+    pieces = [piece for file in files for piece in _pieces(file)]
+    if size is None:
+        size = min(_LARGEST, max(_SMALLEST, sum(piece.bytes for piece in pieces) // _SPLITS))
+    splits: list[Split] = []
+    open_pieces: list[Piece] = []
+    filled = 0
+    for piece in pieces:
+        if open_pieces and filled + piece.bytes > size:
+            splits.append(Split(tuple(open_pieces)))
+            open_pieces, filled = [], 0
+        open_pieces.append(piece)
+        filled += piece.bytes + _OPENING
+    if open_pieces:
+        splits.append(Split(tuple(open_pieces)))
+    return splits
+
+
+def _pieces(file: Found) -> list[Piece]:
+    if not is_parquet(file.path):
+        return [Piece(file.path, file.bytes)]
+    with open_file(file.path) as source, pq.ParquetFile(source) as table:
+        metadata = table.metadata
+        sizes = [metadata.row_group(at).total_byte_size for at in range(metadata.num_row_groups)]
+    return [Piece(file.path, size, (at,)) for at, size in enumerate(sizes)]

@@ -1,0 +1,137 @@
+"""How answers leave a worker.
+
+`lists`: a row for each document with the list of its matches, `found`, which Spark makes rows of: to hand
+over a row for each match costs Spark more time. `rows`: a row for each match, where nobody else makes them.
+Long lists are cut, except those that are the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pathcast.spark.worker.shards import OpenShard
+
+__all__ = ["DEAD", "RESULTS", "Result", "Shape", "no_match", "shaped"]
+
+Result: TypeAlias = Literal["matches", "dead", "tagged", "grouped", "delivered"]
+RESULTS: tuple[Result, ...] = ("matches", "dead", "tagged", "grouped", "delivered")
+Shape: TypeAlias = Literal["lists", "rows"]
+
+_SENT = 256 << 10  # matches of a batch that goes back to Spark
+_LISTED = 16 << 10  # matches of a row; longer lists go in several. It divides the other
+
+DEAD = (
+    ("reason", pa.string()),
+    ("line", pa.int64()),
+    ("column", pa.int64()),
+    ("kind", pa.string()),
+    ("excerpt", pa.string()),
+)
+
+
+def shaped(ids: Any, lists: Any, shard: OpenShard, result: Result, shape: Shape) -> Iterator[Any]:
+    """The matches of some documents; a null in `lists` is a bad document."""
+    if result == "grouped":
+        yield from _grouped(ids, lists, shard)
+    elif result == "delivered":
+        yield from _delivered(ids, lists, shard)
+    else:
+        parts = _lists(ids, lists, shard) if shape == "lists" else _rows(ids, lists, shard)
+        for sent, count in parts:
+            if result == "tagged":
+                sent |= {name: pa.nulls(count, kind) for name, kind in DEAD}
+            yield pa.RecordBatch.from_pydict(sent)
+
+
+def _columns(rows: Any, shard: OpenShard) -> dict[str, Any]:
+    columns = {"subscription_id": shard.ids.take(rows)}
+    if shard.subscribers is not None:
+        columns["subscriber"] = shard.subscribers.take(rows)
+    return columns
+
+
+def _lists(ids: Any, lists: Any, shard: OpenShard) -> Iterator[tuple[dict[str, Any], int]]:
+    offsets, rows = lists.offsets.to_numpy(), lists.values
+    bounds = np.union1d(offsets, np.arange(0, len(rows), _LISTED))  # of lists that are neither empty nor long
+    of = np.searchsorted(offsets, bounds[:-1], side="right") - 1  # the document of each
+    for at in range(0, len(rows), _SENT):
+        some = rows.slice(at, _SENT)
+        first, last = np.searchsorted(bounds, (at, at + len(some)))
+        columns = _columns(some, shard)
+        found = pa.StructArray.from_arrays(list(columns.values()), list(columns))
+        cut = pa.array(bounds[first : last + 1] - at, pa.int32())
+        document = ids.take(pa.array(of[first:last]))
+        yield {"doc_id": document, "found": pa.ListArray.from_arrays(cut, found)}, last - first
+
+
+def _rows(ids: Any, lists: Any, shard: OpenShard) -> Iterator[tuple[dict[str, Any], int]]:
+    rows, of = lists.values, pc.list_parent_indices(lists)
+    for at in range(0, len(rows), _SENT):
+        some = rows.slice(at, _SENT)
+        yield {"doc_id": ids.take(of.slice(at, _SENT)), **_columns(some, shard)}, len(some)
+
+
+def _grouped(ids: Any, lists: Any, shard: OpenShard) -> Iterator[Any]:
+    """A row for each good document, with all its matches, also if there are none."""
+    good = pc.is_valid(lists)
+    if lists.null_count:
+        ids, lists = ids.filter(good), lists.filter(good)
+    offsets = lists.offsets.to_numpy()
+    at = 0
+    while at < len(ids):
+        end = max(at + 1, int(np.searchsorted(offsets, offsets[at] + _SENT, side="right")) - 1)
+        some = lists.slice(at, end - at)
+        subscriptions = shard.ids.take(some.flatten())
+        cut = pa.array(offsets[at : end + 1] - offsets[at], pa.int32())
+        yield pa.RecordBatch.from_pydict(
+            {
+                "doc_id": ids.slice(at, end - at),
+                "subscriptions": pa.ListArray.from_arrays(cut, subscriptions),
+            }
+        )
+        at = end
+
+
+def _delivered(ids: Any, lists: Any, shard: OpenShard) -> Iterator[Any]:
+    """A row for each document and subscriber, with what of the subscriber matched."""
+    rows = lists.values
+    if not len(rows):
+        return
+    of = pc.list_parent_indices(lists).to_numpy().astype(np.int64)
+    codes, names = shard.recipients
+    keys = of * len(names) + codes[rows.to_numpy()]
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    starts = np.flatnonzero(np.diff(keys, prepend=keys[0] - 1))
+    cut = np.append(starts, len(keys))
+    sorted_rows = rows.take(pa.array(order))
+    at = 0
+    while at < len(starts):
+        end = max(at + 1, int(np.searchsorted(cut, cut[at] + _SENT, side="right")) - 1)
+        found = keys[starts[at:end]]
+        subscriptions = shard.ids.take(sorted_rows.slice(int(cut[at]), int(cut[end] - cut[at])))
+        bounds = pa.array(cut[at : end + 1] - cut[at], pa.int32())
+        yield pa.RecordBatch.from_pydict(
+            {
+                "doc_id": ids.take(pa.array(found // len(names))),
+                "subscriber": names.take(pa.array(found % len(names))),
+                "subscriptions": pa.ListArray.from_arrays(bounds, subscriptions),
+            }
+        )
+        at = end
+
+
+def no_match(rows: int, shard: OpenShard, shape: Shape) -> dict[str, Any]:
+    """The columns of matches for rows that are none but shall stay rows."""
+    columns = {"subscription_id": pa.nulls(rows, shard.ids.type)}
+    if shard.subscribers is not None:
+        columns["subscriber"] = pa.nulls(rows, shard.subscribers.type)
+    if shape == "rows":
+        return columns
+    nothing = pa.StructArray.from_arrays(list(columns.values()), list(columns))
+    return {"found": pa.ListArray.from_arrays(pa.array(range(rows + 1), pa.int32()), nothing)}

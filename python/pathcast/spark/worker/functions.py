@@ -1,0 +1,76 @@
+"""The SQL functions within a worker: a column of documents in, a column of answers out.
+
+A bad document is null: a query has nowhere else to put it. An expression that cannot be parsed is an error:
+it is part of the query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pathcast.index import Index
+from pathcast.spark.worker.shards import ShardFiles, open_shard
+
+__all__ = ["FunctionJob", "match_column", "matches_columns"]
+
+_AT_ONCE = 4 << 20  # matches of a part of a batch, at most, for an index of which everything matches
+
+
+@dataclass(frozen=True)
+class FunctionJob:
+    """The shards of the compiled subscriptions; none for functions that need no subscriptions."""
+
+    shards: tuple[ShardFiles, ...] = ()
+
+
+def match_column(batches: Iterator[Any], job: FunctionJob) -> Iterator[Any]:
+    """For each document the ids of the subscriptions that it satisfies, as text."""
+    for documents in batches:
+        parts = [_matched(documents, files) for files in job.shards]
+        yield parts[0] if len(parts) == 1 else _joined(parts)
+
+
+def _matched(documents: Any, files: ShardFiles) -> Any:
+    shard = open_shard(files)
+    step = max(1, _AT_ONCE // max(1, len(shard.index)))
+    pieces = []
+    for at in range(0, max(1, len(documents)), step):
+        lists = shard.index.match_many(documents.slice(at, step)).to_arrow()
+        ids = pc.cast(shard.ids.take(lists.values), pa.string())
+        mask = pc.is_null(lists) if lists.null_count else None
+        pieces.append(pa.ListArray.from_arrays(pc.cast(lists.offsets, pa.int32()), ids, mask=mask))
+    return pa.concat_arrays(pieces)
+
+
+def _joined(parts: list[Any]) -> Any:
+    """The lists of several shards as one each."""
+    rows = zip(*(part.to_pylist() for part in parts), strict=True)
+    joined = [None if row[0] is None else [id for some in row for id in some] for row in rows]
+    return pa.array(joined, pa.list_(pa.string()))
+
+
+def matches_columns(batches: Iterator[tuple[Any, Any]], job: FunctionJob) -> Iterator[Any]:
+    """For each pair of an expression and a document, whether they fit."""
+    for xpaths, documents in batches:
+        found: list[bool | None] = [None] * len(documents)
+        encoded = pc.dictionary_encode(xpaths)
+        for code, xpath in enumerate(encoded.dictionary.to_pylist()):
+            places = pc.indices_nonzero(pc.equal(encoded.indices, code))
+            lists = _single(xpath).match_many(documents.take(places)).to_arrow()
+            lengths = pc.list_value_length(lists).to_pylist()
+            for place, length in zip(places.to_pylist(), lengths, strict=True):
+                found[place] = None if length is None else length > 0
+        yield pa.array(found, pa.bool_())
+
+
+@lru_cache(maxsize=256)
+def _single(xpath: str) -> Index:
+    index = Index()
+    index.add(0, xpath)
+    return index

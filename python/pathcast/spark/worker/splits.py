@@ -1,0 +1,83 @@
+"""Reads a split of the data source within a worker: Parquet row groups, or files of XML and archives.
+
+A split is what one task reads. Its documents come as batches of bounded size, whatever the size of a row
+group: eight documents of 49 MB in one row group are read one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pathcast.errors import PathcastError
+from pathcast.spark.worker.shards import Batches
+from pathcast.spark.worker.unpack import UnpackJob, open_file, unpack
+
+__all__ = ["Piece", "ReadJob", "Split", "read_split"]
+
+_ROWS = 10_000  # of a batch at most
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A file, or some row groups of a Parquet file."""
+
+    path: str
+    bytes: int
+    row_groups: tuple[int, ...] | None = None
+    """None for a file that is not Parquet."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """What one task reads."""
+
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True)
+class ReadJob:
+    """How splits are read."""
+
+    id: str
+    document: str
+    unpack: UnpackJob
+
+
+def read_split(split: Split, job: ReadJob) -> Batches:
+    """The documents, as columns `id` and `document`."""
+    paths = [piece.path for piece in split.pieces if piece.row_groups is None]
+    yield from unpack(paths, job.unpack)
+    for piece in split.pieces:
+        if piece.row_groups is not None:
+            yield from _row_groups(piece, job)
+
+
+def _row_groups(piece: Piece, job: ReadJob) -> Iterator[Any]:
+    assert piece.row_groups is not None
+    with open_file(piece.path) as source:
+        try:
+            # Not buffered ahead: that would hold a whole row group, however large its documents are.
+            with pq.ParquetFile(source, pre_buffer=False) as file:
+                names = [job.id, job.document]
+                for batch in file.iter_batches(
+                    _rows(file.metadata, piece.row_groups, job.unpack.batch_bytes),
+                    row_groups=list(piece.row_groups),
+                    columns=names,
+                    use_threads=False,
+                ):
+                    yield pa.RecordBatch.from_arrays([batch[name] for name in names], ["id", "document"])
+        except (pa.ArrowException, KeyError) as error:
+            raise PathcastError(f"{piece.path} cannot be read as Parquet: {error}") from error
+
+
+def _rows(metadata: Any, row_groups: tuple[int, ...], batch_bytes: int) -> int:
+    """How many rows make a batch of about this many bytes."""
+    groups = [metadata.row_group(number) for number in row_groups]
+    rows: int = sum(group.num_rows for group in groups)
+    size: int = sum(group.total_byte_size for group in groups)
+    return max(1, min(_ROWS, batch_bytes * rows // max(1, size)))

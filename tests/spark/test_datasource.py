@@ -1,0 +1,180 @@
+"""The data source gives what the index gives, from files that never pass through Java."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import tarfile
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pathcast.spark import PathcastDataSource, compile_subscriptions, remove_unused
+from pathcast.spark.driver.splits import find_files, plan_splits
+from tests.spark.data import World, world
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def source(spark: SparkSession, index: Path, path: Path, **options: str) -> DataFrame:
+    spark.dataSource.register(PathcastDataSource)
+    return spark.read.format("pathcast").options(index=str(index), **options).load(str(path))
+
+
+def write(folder: Path, here: World, files: int = 3) -> None:
+    folder.mkdir()
+    for number in range(files):
+        ids, cells = zip(*here.documents[number::files], strict=True)
+        table = pa.table({"doc_id": pa.array(ids, pa.int64()), "xml": pa.array(cells, pa.binary())})
+        pq.write_table(table, folder / f"{number}.parquet", row_group_size=7)
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_it_gives_what_the_index_gives(spark: SparkSession, tmp_path: Path, shards: int) -> None:
+    here = world(seed=21, documents=80, subscriptions=90)
+    compile_subscriptions(here.frames(spark)[1], tmp_path / "index", shards=shards)
+    write(tmp_path / "in", here)
+    places = tmp_path / "index", tmp_path / "in"
+    rows = source(spark, *places, splitBytes="2000").collect()
+    assert sorted((row.doc_id, row.subscription_id) for row in rows) == here.matches()
+    names = {row[0]: row[4] for row in here.rows}
+    assert all(row.subscriber == names[row.subscription_id] for row in rows)
+    dead = source(spark, *places, result="dead").collect()
+    letters = sorted((row.doc_id, row.reason, row.line, row.column, row.kind) for row in dead)
+    assert letters == here.dead()
+    tagged = source(spark, *places, result="tagged")
+    assert tagged.where("reason is null").count() == len(here.matches())
+    assert tagged.where("reason is not null").count() == len(here.dead())
+    if shards > 1:
+        with pytest.raises(Exception, match="result grouped is of one shard"):
+            source(spark, *places, result="grouped").collect()
+        return
+    grouped = source(spark, *places, result="grouped").collect()
+    assert sorted((row.doc_id, id) for row in grouped for id in row.subscriptions) == here.matches()
+    assert len(grouped) == len(here.documents) - len(here.dead())
+    delivered = source(spark, *places, result="delivered").collect()
+    assert sorted((row.doc_id, id) for row in delivered for id in row.subscriptions) == here.matches()
+
+
+def test_folders_archives_and_records(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [("a", "//a"), ("b", "//b")]
+    compile_subscriptions(spark.createDataFrame(rows, "id string, xpath string"), tmp_path / "index")
+    folder = tmp_path / "in"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "deep/one.xml").write_text("<a/>")
+    (folder / "two words.xml").write_text("<b/>")
+    (folder / "_hidden.xml").write_text("<a/>")
+    (folder / "bad.xml").write_text("<a")
+    with zipfile.ZipFile(folder / "three.zip", "w") as archive:
+        archive.writestr("x.xml", "<a><b/></a>")
+    for name, mode in (("four.tar", "w"), ("five.tar.gz", "w:gz"), ("six.tar.bz2", "w:bz2")):
+        with tarfile.open(folder / name, mode) as tar:  # type: ignore[call-overload]
+            entry = tarfile.TarInfo("y.xml")
+            entry.size = 4
+            tar.addfile(entry, io.BytesIO(b"<a/>"))
+    rows_found = source(spark, tmp_path / "index", folder).collect()
+    found = sorted((row.doc_id.rpartition("/in/")[2], row.subscription_id) for row in rows_found)
+    assert found == [
+        ("deep/one.xml", "a"),
+        ("five.tar.gz!y.xml", "a"),
+        ("four.tar!y.xml", "a"),
+        ("six.tar.bz2!y.xml", "a"),
+        ("three.zip!x.xml", "a"),
+        ("three.zip!x.xml", "b"),
+        ("two words.xml", "b"),
+    ]
+    assert [row.doc_id for row in source(spark, tmp_path / "index", folder, result="dead").collect()] == [
+        f"file:{folder}/bad.xml"
+    ]
+    (tmp_path / "huge.xml").write_text("<r><a/><b/><a><b/></a></r>")
+    records = source(spark, tmp_path / "index", tmp_path / "huge.xml", record="a").collect()
+    assert sorted((row.doc_id[-2:], row.subscription_id) for row in records) == [
+        ("#1", "a"),
+        ("#2", "a"),
+        ("#2", "b"),
+    ]
+
+
+def test_splits_are_packed_and_cut(tmp_path: Path) -> None:
+    for number in range(100):
+        (tmp_path / f"{number:03}.xml").write_text("<a/>")
+    table = pa.table({"doc_id": range(1000), "xml": ["<a>" + "x" * 1000 + "</a>"] * 1000})
+    pq.write_table(table, tmp_path / "z.parquet", row_group_size=100, use_dictionary=False)
+    files = find_files([str(tmp_path)])
+    assert len(files) == 101
+    splits = plan_splits(files, 250_000)
+    pieces = [piece for split in splits for piece in split.pieces]
+    assert len(pieces) == 110
+    assert sum(len(split.pieces) for split in splits if split.pieces[0].row_groups is None) >= 100
+    assert 6 <= len(splits) <= 20
+    assert sorted(piece.row_groups for piece in pieces if piece.row_groups) == [(at,) for at in range(10)]
+
+
+def test_mistakes_are_told(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [("a", "//a")]
+    compile_subscriptions(spark.createDataFrame(rows, "id string, xpath string"), tmp_path / "index")
+    (tmp_path / "in").mkdir()
+    pq.write_table(pa.table({"number": [1], "xml": ["<a/>"]}), tmp_path / "in/a.parquet")
+    calls: list[tuple[dict[str, str], str]] = [
+        ({}, "has no column 'doc_id'; there are: number, xml"),
+        ({"id": "number", "document": "number"}, "must be text or binary, not int64"),
+        ({"id": "number", "result": "most"}, "result must be one of matches, dead"),
+        ({"id": "number", "engine": "quick"}, "there is no engine 'quick'"),
+    ]
+    for options, message in calls:
+        with pytest.raises(Exception, match=message):
+            source(spark, tmp_path / "index", tmp_path / "in", **options)
+    with pytest.raises(Exception, match="does not exist"):
+        source(spark, tmp_path / "index", tmp_path / "nowhere")
+    with pytest.raises(Exception, match="holds no compiled subscriptions"):
+        source(spark, tmp_path, tmp_path / "in", id="number")
+
+
+def test_a_stream_of_files_goes_on_where_it_ended(spark: SparkSession, tmp_path: Path) -> None:
+    def compiled(*xpaths: str) -> str:
+        table = spark.createDataFrame([(each, each) for each in xpaths], "id string, xpath string")
+        return compile_subscriptions(table, tmp_path / "index").hash
+
+    def put(*names: str) -> None:
+        for name in names:
+            (tmp_path / "in" / f"{name}.xml").write_text(f"<a><{name}/></a>")
+
+    def rows() -> list[Any]:
+        files = pq.read_table(tmp_path / "out").to_pylist()
+        return sorted((Path(row["doc_id"]).stem, row["subscription_id"]) for row in files)
+
+    def run() -> list[Any]:
+        spark.dataSource.register(PathcastDataSource)
+        stream = spark.readStream.format("pathcast").option("index", str(tmp_path / "index"))
+        frame = stream.option("maxFilesPerTrigger", "2").load(str(tmp_path / "in"))
+        writer = frame.writeStream.format("parquet").option("path", str(tmp_path / "out"))
+        writer = writer.option("checkpointLocation", str(tmp_path / "checkpoint"))
+        writer.trigger(availableNow=True).start().awaitTermination()
+        return rows()
+
+    (tmp_path / "in").mkdir()
+    compiled("//a", "//b")
+    put("b", "c", "d")
+    first = [("b", "//a"), ("b", "//b"), ("c", "//a"), ("d", "//a")]
+    assert run() == first
+    assert run() == first
+    compiled("//e")
+    remove_unused(tmp_path / "index")
+    put("e")
+    assert run() == [*first, ("e", "//e")]
+    # A batch that is asked for again uses its own version, whatever there is now.
+    compiled("//a")
+    remove_unused(tmp_path / "index")
+    last = max(int(path.name) for path in (tmp_path / "checkpoint/commits").iterdir() if path.name.isdigit())
+    for name in (f"{last}", f".{last}.crc"):
+        (tmp_path / "checkpoint/commits" / name).unlink(missing_ok=True)
+    shutil.rmtree(tmp_path / "out")
+    assert run() == [("e", "//e")]

@@ -1,0 +1,76 @@
+"""Files within a worker: what is packed comes out, and what is damaged is told by name."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import tarfile
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+
+from pathcast.spark.worker.unpack import UnpackJob, documents_of, unpack
+
+JOB = UnpackJob(None, 1 << 20, 1 << 20)
+ENTRIES = {
+    "one.xml": b"<a/>",
+    "deep/two.xml": b"<b>" + b"x" * 3000 + b"</b>",
+    "three.xml.gz": gzip.compress(b"<c/>"),
+}
+
+
+def tar(mode: str) -> bytes:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode=mode) as archive:  # type: ignore[call-overload]
+        archive.addfile(tarfile.TarInfo("folder/"))
+        for name, contents in ENTRIES.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(contents)
+            archive.addfile(entry, io.BytesIO(contents))
+    return made.getvalue()
+
+
+def read(path: Path, job: UnpackJob = JOB) -> dict[str, bytes]:
+    return {name.removeprefix(str(path)): text for name, text in documents_of(str(path), job)}
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
+def test_tar_files(tmp_path: Path, mode: str) -> None:
+    file = tmp_path / "without a telling name"
+    file.write_bytes(tar(mode))
+    found = read(file)
+    assert {name: text for name, text in found.items() if name != "!folder/"} == {
+        "!one.xml": b"<a/>",
+        "!deep/two.xml": ENTRIES["deep/two.xml"],
+        "!three.xml.gz": b"<c/>",
+    }
+    records = read(file, UnpackJob("b", 1 << 20, 1 << 20))
+    assert records["!deep/two.xml#1"] == ENTRIES["deep/two.xml"]
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
+def test_a_tar_file_that_breaks_off_is_told(tmp_path: Path, mode: str) -> None:
+    file = tmp_path / "torn.tar"
+    whole = tar(mode)
+    file.write_bytes(whole[: len(whole) // 2] if mode != "w" else whole[:2500])
+    assert any(text.startswith(b"not a document: ") for text in read(file).values())
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_compressed_documents(tmp_path: Path, compress: object) -> None:
+    assert callable(compress)
+    file = tmp_path / "document"
+    file.write_bytes(compress(b"<a>" + b"text" * 5000 + b"</a>"))
+    assert read(file) == {"": b"<a>" + b"text" * 5000 + b"</a>"}
+    assert read(file, UnpackJob(None, 1000, 1000))[""].startswith(b"not a document: longer than 1,000")
+    file.write_bytes(compress(b"<a>" + bytes(range(256)) * 50)[:-20])
+    assert read(file)[""].startswith(b"not a document: damaged, or cannot be unpacked")
+
+
+def test_a_file_that_is_gone_is_a_dead_letter(tmp_path: Path) -> None:
+    (batch,) = unpack([f"file:{tmp_path}/gone.xml"], JOB)
+    assert batch["document"][0].as_py().startswith(b"not a document: cannot be opened")
