@@ -14,7 +14,8 @@ pip := PIP_DISABLE_PIP_VERSION_CHECK=1 $(bin)/python -m pip install --quiet
 # Directories are in the list because a file that is gone shows only in its directory's time.
 rust := Cargo.toml Cargo.lock $(shell find crates -type d -o -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup prerequisites java demo tour test test-rust test-python faults lint bench bench-quick jars lock format clean
+.PHONY: help setup prerequisites java demo serve tour test test-rust test-python faults browser pages lint bench bench-quick jars lock \
+    format clean
 
 help: ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
@@ -58,6 +59,16 @@ faults: java setup jars ## Kill drivers, workers, brokers and the service in the
 	@PATHCAST_FAULTS=1 $(bin)/python -m pytest --quiet tests/spark/test_faults.py tests/spark/test_connect.py \
 	    tests/network/test_kafka_crashes.py tests/network/test_kafka_broker.py
 	@PATHCAST_KILLS=100 $(bin)/python -m pytest --quiet tests/service/test_kills.py
+
+browser: ## Install the Chromium that browser tests need, if there is none (Debian)
+	@command -v "$${PATHCAST_CHROMIUM:-chromium}" >/dev/null || \
+	    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; }
+
+pages: ## Build what the service's pages ship of other people's code anew (needs Node.js)
+	@cd tools/pages && npm ci --no-audit --no-fund && npm run build
+
+serve: setup ## Run the publish/subscribe server with sample data, on http://127.0.0.1:8080
+	@$(bin)/python examples/service/serve.py
 
 lint: setup ## Check format, lints, types and stubs
 	@cargo fmt --all --check

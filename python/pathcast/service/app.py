@@ -82,7 +82,7 @@ def create_playground(settings: Settings) -> FastAPI:
     app = FastAPI(title="Pathcast", version=pathcast.__version__, docs_url=None, redoc_url=None)
     app.state.settings = settings
     app.include_router(explaining.router)
-    pages.mount(app)
+    pages.mount(app, only="playground")
     handle_errors(app)
     app.add_middleware(Headers)
     return app

@@ -47,6 +47,9 @@ def _checked(body: CheckBody) -> dict[str, Any]:
             ignore_namespaces=body.ignore_namespaces,
         )
         answer |= {"matched": explanation.matched, "explanation": as_json(explanation)}
+        answer["nodes"] = [
+            {"path": node} for path in explanation.paths if path.matched for node in path.steps[-1].nodes
+        ]
     return answer
 
 

@@ -1,0 +1,33 @@
+// The calls, drawn from openapi.json without anybody else's script.
+import { act, call, find, h } from "./shell.js";
+
+const example = (content) => {
+  const [kind, { schema, example, examples }] = Object.entries(content)[0];
+  return [kind, example ?? examples?.[0] ?? schema];
+};
+
+act(async () => {
+  const api = await call("GET", "openapi.json");
+  const resolve = (schema) => (schema?.$ref ? api.components.schemas[schema.$ref.split("/").pop()] : schema);
+  const families = new Map();
+  for (const [path, methods] of Object.entries(api.paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      const family = operation.tags?.[0] ?? "other";
+      if (!families.has(family)) families.set(family, []);
+      families.get(family).push([method, path, operation]);
+    }
+  }
+  const shown = (value) => h("pre", {}, typeof value === "string" ? value : JSON.stringify(value, null, 2));
+  const operation = ([method, path, { summary, description, parameters = [], requestBody }]) => {
+    const parts = [h("p", {}, description ?? "")];
+    if (parameters.length) parts.push(h("ul", {}, parameters.map((each) => h("li", {}, h("code", {}, each.name), ` in the ${each.in}${each.required ? "" : ", may be left out"}`))));
+    if (requestBody) {
+      const [kind, found] = example(requestBody.content);
+      const reference = found?.anyOf?.find((each) => each.$ref) ?? found;
+      const schema = resolve(reference);
+      parts.push(h("p", {}, `Body: ${kind}`), shown(schema?.examples?.[0] ?? schema?.properties ?? schema));
+    }
+    return h("details", { className: "operation" }, h("summary", {}, h("b", {}, method.toUpperCase()), h("code", {}, path), ` ${summary ?? ""}`), ...parts);
+  };
+  find("operations").replaceChildren(...[...families].map(([family, operations]) => h("section", { className: "panel" }, h("h2", {}, family[0].toUpperCase() + family.slice(1)), operations.map(operation))));
+})();

@@ -1,0 +1,168 @@
+// What every page shares: the head, the theme, the key, calls to the API, small pieces of DOM.
+
+const PAGES = [
+  ["./", "Overview"],
+  ["playground", "Playground"],
+  ["subscriptions", "Subscriptions"],
+  ["documents", "Documents"],
+  ["deliveries", "Deliveries"],
+  ["keys", "Keys"],
+  ["docs", "API"],
+];
+
+/** An element with properties, attributes and children; text is always text. */
+export function h(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name in element && name !== "list") element[name] = value;
+    else element.setAttribute(name, value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+export const find = (id) => document.getElementById(id);
+
+/** Say something at the top of the page. */
+export function notice(text, good = false) {
+  const place = find("notice");
+  place.textContent = text;
+  place.className = `notice ${good ? "good" : "bad"}`;
+}
+
+export class ApiError extends Error {
+  constructor(problem) {
+    super(problem.detail || problem.title || "The call failed.");
+    this.problem = problem;
+  }
+}
+
+/** Call the API; asks for a key when it is needed. */
+export async function call(method, path, body, headers = {}) {
+  const key = sessionStorage.getItem("key");
+  const sent = { ...headers };
+  if (key) sent.Authorization = `Bearer ${key}`;
+  let content = body;
+  if (body !== undefined && typeof body !== "string") {
+    content = JSON.stringify(body);
+    sent["Content-Type"] = "application/json";
+  }
+  const response = await fetch(path, { method, headers: sent, body: content, redirect: "error" });
+  if (response.status === 401 && (await askForKey(Boolean(key)))) return call(method, path, body, headers);
+  const type = response.headers.get("content-type") || "";
+  const answer = type.includes("json") && !type.includes("ndjson") ? await response.json() : await response.text();
+  if (!response.ok) throw new ApiError(typeof answer === "string" ? { detail: answer } : answer);
+  return answer;
+}
+
+let asking = null;
+
+function askForKey(wrong) {
+  asking ??= new Promise((resolve) => {
+    const input = h("input", { type: "password", name: "key", required: true, autocomplete: "off" });
+    const dialog = h(
+      "dialog",
+      { "aria-labelledby": "key-title" },
+      h(
+        "form",
+        { method: "dialog" },
+        h("h2", { id: "key-title" }, "A key is needed"),
+        h("p", {}, wrong ? "The key is unknown, revoked or expired." : "The server printed it when it first started."),
+        h("label", {}, "Key", input),
+        h("p", { className: "row" }, h("button", { className: "main", value: "use" }, "Use"), h("button", { value: "no", formNoValidate: true }, "Not now")),
+      ),
+    );
+    dialog.addEventListener("close", () => {
+      const used = dialog.returnValue === "use" && input.value;
+      if (used) sessionStorage.setItem("key", input.value.trim());
+      dialog.remove();
+      asking = null;
+      resolve(Boolean(used));
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+  return asking;
+}
+
+/** Run something that a user asked for, and say what went wrong. */
+export function act(work) {
+  return async (event) => {
+    event?.preventDefault?.();
+    try {
+      notice("");
+      await work(event);
+    } catch (error) {
+      notice(error.message);
+    }
+  };
+}
+
+/** A table of rows; a column is a title, how to show a row, and perhaps a class. */
+export function table(label, columns, rows) {
+  if (!rows.length) return h("p", { className: "empty" }, "Nothing here.");
+  return h(
+    "table",
+    { "aria-label": label },
+    h("thead", {}, h("tr", {}, columns.map(([title]) => h("th", { scope: "col" }, title)))),
+    h("tbody", {}, rows.map((row) => h("tr", {}, columns.map(([, show, kind]) => h("td", { className: kind || "" }, show(row) ?? ""))))),
+  );
+}
+
+/** A list that comes in pages: `load` takes a cursor and gives rows and the next cursor. */
+export function paged(place, more, load, show) {
+  let rows = [];
+  async function next(cursor) {
+    const [found, after] = await load(cursor);
+    rows = cursor ? rows.concat(found) : found;
+    place.replaceChildren(show(rows));
+    more.replaceChildren(...(after ? [h("button", { type: "button", onclick: act(() => next(after)) }, "More")] : []));
+  }
+  return () => next("");
+}
+
+export const state = (text, good) => h("span", { className: `state ${good === undefined ? "" : good ? "good" : "bad"}` }, text);
+export const when = (iso) => (iso ? h("time", { dateTime: iso, title: iso }, new Date(iso).toLocaleString()) : "");
+export const code = (text) => h("code", {}, text);
+
+/** Fill a choice of topics; the one in the address is chosen. */
+export async function fillTopics(select) {
+  const { topics } = await call("GET", "v1/topics?limit=1000");
+  const wanted = new URLSearchParams(location.search).get("topic");
+  select.replaceChildren(...topics.map(({ topic }) => h("option", { selected: topic === wanted }, topic)));
+  if (!topics.length) notice("There is no topic yet. Create one on the overview.");
+  return topics.length > 0;
+}
+
+function theme() {
+  const kept = localStorage.getItem("theme");
+  if (kept) document.documentElement.dataset.theme = kept;
+  const button = h("button", { type: "button", className: "quiet" });
+  const dark = () => (document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  const show = () => (button.textContent = dark() ? "Light" : "Dark");
+  button.addEventListener("click", () => {
+    const chosen = dark() ? "light" : "dark";
+    document.documentElement.dataset.theme = chosen;
+    localStorage.setItem("theme", chosen);
+    show();
+    dispatchEvent(new Event("themechange"));
+  });
+  button.setAttribute("aria-label", "Switch between light and dark");
+  show();
+  return button;
+}
+
+function head() {
+  const here = location.pathname.split("/").pop() || "./";
+  const links = PAGES.map(([path, name]) => h("a", { href: path, "aria-current": path === here ? "page" : null }, name));
+  document.querySelector("header.top").append(
+    h("a", { className: "brand", href: "./" }, "Pathcast"),
+    h("span", { className: "spacer" }),
+    h("nav", { "aria-label": "Pages" }, links),
+    theme(),
+  );
+}
+
+head();

@@ -1,0 +1,75 @@
+// Subscriptions of one topic: put, pause, remove, try the receiver; which are hot, slow, or never matched.
+import { act, call, code, fillTopics, find, h, notice, paged, state, table } from "./shell.js";
+
+const topic = find("topic");
+const base = () => `v1/topics/${encodeURIComponent(topic.value)}`;
+const one = (id) => `${base()}/subscriptions/${encodeURIComponent(id)}`;
+
+function actions(row) {
+  const button = (name, work, kind = "") => h("button", { type: "button", className: `quiet ${kind}`, "aria-label": `${name} ${row.id}`, onclick: act(work) }, name);
+  return h(
+    "span",
+    {},
+    row.delivery?.webhook ? button("Test", async () => {
+      const answer = await call("POST", `${one(row.id)}/test`);
+      notice(answer.delivered ? `The receiver answered ${answer.status}.` : `Not delivered: ${answer.reason}`, answer.delivered);
+    }) : null,
+    button(row.enabled ? "Pause" : "Go on", async () => { await call("PATCH", one(row.id), { enabled: !row.enabled }); await show(); }),
+    button("Remove", async () => {
+      if (!confirm(`Remove ${row.id} and what waits for it?`)) return;
+      await call("DELETE", one(row.id));
+      await show();
+    }, "danger"),
+  );
+}
+
+const list = paged(
+  find("list"),
+  find("more"),
+  async (cursor) => {
+    const answer = await call("GET", `${base()}/subscriptions?limit=50&cursor=${encodeURIComponent(cursor)}`);
+    return [answer.subscriptions, answer.cursor];
+  },
+  (rows) => table("Subscriptions", [
+    ["Id", (row) => code(row.id)],
+    ["Expression", (row) => code(row.xpath), "long"],
+    ["Delivery", (row) => row.delivery?.webhook?.url ?? "pull, events", "long"],
+    ["State", (row) => (row.enabled ? state("enabled", true) : state("paused"))],
+    ["", actions, "actions"],
+  ], rows),
+);
+
+async function activity() {
+  const { hot, slow, never } = await call("GET", `${base()}/activity?limit=5`);
+  const tile = (title, items) => h("div", { className: "tile" }, h("span", {}, title), items.length ? items.map((item) => h("div", { className: "mono" }, item)) : h("div", { className: "empty" }, "none"));
+  find("activity").replaceChildren(
+    tile("Hot: most deliveries lately", hot.map((each) => `${each.subscription} · ${each.deliveries}`)),
+    tile("Slow or failing receivers", slow.map((each) => `${each.subscription} · ${((each.seconds ?? 0) * 1000).toFixed(0)} ms · ${each.attempts} tries`)),
+    tile("Never matched", never),
+  );
+}
+
+async function show() {
+  await list();
+  await activity();
+}
+
+topic.addEventListener("change", act(show));
+find("add").addEventListener("submit", act(async (event) => {
+  const form = event.target;
+  const body = { xpath: form.xpath.value };
+  if (form.url.value) body.delivery = { webhook: { url: form.url.value } };
+  let answer;
+  try {
+    answer = await call("PUT", one(form.elements.id.value), body);
+  } catch (error) {
+    const { column } = error.problem ?? {};
+    throw column ? new Error(`Column ${column}: ${error.message}`) : error;
+  }
+  const secret = answer.delivery?.webhook?.secret;
+  form.reset();
+  await show();
+  notice(secret ? `Put. The secret of the webhook, shown this once: ${secret}` : "Put. The next document sees it.", true);
+}));
+
+act(async () => { if (await fillTopics(topic)) await show(); })();
