@@ -21,6 +21,7 @@ from bench import (
     curves,
     engines,
     filters,
+    headline,
     network,
     network_report,
     pruning,
@@ -92,7 +93,7 @@ def main(
     ] = False,
     draw: Annotated[
         bool,
-        typer.Option("--draw", help="Run nothing; draw the reports of the figures in the folder."),
+        typer.Option("--draw", help="Run nothing; draw reports and put tables into the documentation."),
     ] = False,
 ) -> None:
     """Run the experiments side by side; a wrong answer ends the run with an error."""
@@ -125,6 +126,9 @@ def main(
                 console.print("stopped: the same command goes on from here")
                 break
     paths = {name: output / f"{name}.json" for name in names if name in REPORTS}
+    if output == RESULTS:
+        for page in headline.write():
+            console.print(f"figures put into {page}")
     for report in sorted({REPORTS[name](path, reports) for name, path in paths.items() if path.exists()}):
         console.print(f"drawn in {report}")
 

@@ -1,0 +1,331 @@
+"""The tables and charts of the documentation, from the figures that are kept and nothing else.
+
+Pages are written by hand; what stands between ``<!-- table NAME -->`` and ``<!-- end -->`` is put there by
+``python -m bench --draw``. A test holds the pages to the files. `docs/performance.md` has the headlines,
+design notes have what belongs to them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from math import isnan, nan
+from pathlib import Path
+
+from bench.corpus import ROOT
+from bench.harness.kept import Kept, Row
+from bench.page import svg
+from bench.workloads import WORKLOADS
+
+PAGES = ("docs/performance.md", "docs/spark.md", "docs/design/*.md")
+RESULTS = ROOT / "benchmarks/results"
+CHART = ROOT / "docs/images/performance.svg"
+COLOURS = dict(zip(WORKLOADS, ("#1f6f8b", "#c4661f", "#7a4fa3", "#1f7a4d", "#a33b20"), strict=True))
+NOT_TAKEN = "*Not taken yet on documents that are seen once; the command takes it.*"
+Table = Callable[[Path], str]
+
+
+def write(results: Path = RESULTS) -> list[Path]:
+    """Puts the present figures into the pages, and draws the chart; the pages that have changed."""
+    CHART.write_text(drawn(results), encoding="utf-8")
+    changed = []
+    for page in pages():
+        before = page.read_text(encoding="utf-8")
+        after = filled(before, results)
+        if after != before:
+            page.write_text(after, encoding="utf-8")
+            changed.append(page)
+    return changed
+
+
+def pages() -> list[Path]:
+    """The pages that show figures."""
+    return sorted(
+        page
+        for pattern in PAGES
+        for page in ROOT.glob(pattern)
+        if "<!-- table " in page.read_text(encoding="utf-8")
+    )
+
+
+def filled(text: str, results: Path) -> str:
+    """The page with its tables as the files have them."""
+
+    def table(found: re.Match[str]) -> str:
+        name = "engines" if found[2] in {"auto", "nitf"} else found[2]
+        known = (results / f"{name}.json").exists()
+        return f"{found[1]}\n\n{TABLES[found[2]](results) if known else NOT_TAKEN}\n\n{found[3]}"
+
+    return re.sub(r"(<!-- table ([a-z-]+) -->).*?(<!-- end -->)", table, text, flags=re.DOTALL)
+
+
+def milliseconds(microseconds: float) -> str:
+    """Three digits.
+
+    >>> milliseconds(12.345), milliseconds(1234.5), milliseconds(nan)
+    ('0.0123', '1.23', '—')
+    """
+    if isnan(microseconds):
+        return "—"
+    value = microseconds / 1e3
+    places = 4 if value < 0.1 else 3 if value < 1 else 2 if value < 10 else 1 if value < 100 else 0
+    return f"{value:,.{places}f}"
+
+
+def _times(value: float) -> str:
+    return "—" if isnan(value) else f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
+
+
+def _count(value: float) -> str:
+    return "—" if isnan(value) else f"{value:,.0f}" if value >= 10 else f"{value:,.1f}"
+
+
+def _markdown(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [columns, ["---"] + ["---:"] * (len(columns) - 1), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _value(row: Row, name: str) -> float:
+    return row.values.get(name, nan)
+
+
+def _rows(results: Path, name: str) -> list[Row]:
+    return Kept.read(results / f"{name}.json").rows
+
+
+def _split(row: Row) -> tuple[str, int, str]:
+    """Workload, number of subscriptions, and the rest of a subject.
+
+    >>> _split(Row("nitf 1,000: auto", {}))
+    ('nitf', 1000, 'auto')
+    """
+    where, _, what = row.subject.partition(": ")
+    workload, _, size = where.partition(" ")
+    return workload, int(size.replace(",", "")), what
+
+
+def auto(results: Path) -> str:
+    """`auto` with defaults on every workload and size."""
+    columns = (
+        "workload",
+        "matches",
+        "first",
+        "unseen, no ids",
+        "**unseen, Arrow**",
+        "unseen, lists",
+        "repeated",
+    )
+    cells = []
+    for row in _rows(results, "engines"):
+        workload, size, engine = _split(row)
+        if engine == "auto":
+            times = ("first arrow", "unseen match", "unseen arrow", "unseen lists", "repeated arrow")
+            arrow = _value(row, "unseen arrow µs")
+            cells.append(
+                (
+                    f"`{workload}` {size:,}",
+                    _count(_value(row, "matches / document")),
+                    *(milliseconds(_value(row, f"{name} µs")) for name in times),
+                    _times(arrow / _value(row, "unseen tokeniser µs")),
+                    _times(arrow / _value(row, "unseen lxml µs")),
+                )
+            )
+    return _markdown((*columns, "× tokeniser", "× lxml's parse"), cells)
+
+
+def engines(results: Path) -> str:
+    """Every engine, unseen documents, ids in Arrow, by workload and size."""
+    found: dict[str, dict[tuple[str, int], str]] = {}
+    sets: dict[tuple[str, int], None] = {}
+    for row in _rows(results, "engines"):
+        workload, size, engine = _split(row)
+        if size in (1_000, 10_000, 100_000):
+            sets[workload, size] = None
+            mark = " ¹" if row.note.startswith("slow") else ""
+            text = "cut" if row.note.startswith("cut") else milliseconds(row.values["unseen arrow µs"]) + mark
+            found.setdefault(engine, {})[workload, size] = text
+    tables = []
+    for name in dict.fromkeys(workload for workload, _ in sets):
+        sizes = [size for workload, size in sets if workload == name]
+        cells = [
+            (f"`{engine}`", *(times.get((name, size), "—") for size in sizes))
+            for engine, times in found.items()
+            if any((name, size) in times for size in sizes)
+        ]
+        tables.append(_markdown((f"`{name}`", *(f"{size:,}" for size in sizes)), cells))
+    return "\n\n".join(tables)
+
+
+def peers(results: Path) -> str:
+    """Others beside `auto`, ids in Arrow and in lists."""
+    cells = []
+    for row in _rows(results, "peers"):
+        workload, size, peer = _split(row)
+        if not row.values:
+            cells.append((f"`{workload}` {size:,}", f"{peer}: {row.note}", "", "", "", "", ""))
+            continue
+        value = row.values
+        cells.append(
+            (
+                f"`{workload}` {size:,}",
+                peer,
+                _count(value["matches / document"]),
+                f"{milliseconds(value['peer µs'])} ({milliseconds(value['peer median µs'])})",
+                f"{milliseconds(value['Pathcast µs'])} ({milliseconds(value['Pathcast median µs'])})",
+                milliseconds(value["Pathcast in lists µs"]),
+                _times(value["×"]),
+            )
+        )
+    columns = ("workload", "peer", "matches", "peer, best (median)", "Pathcast, Arrow", "lists", "× Pathcast")
+    return _markdown(columns, cells)
+
+
+def engines_on(workload: str) -> Table:
+    """Every engine on one workload: the three columns with ids in Arrow, and memory."""
+
+    def table(results: Path) -> str:
+        cells = []
+        for row in _rows(results, "engines"):
+            name, size, engine = _split(row)
+            if name == workload and size in (10_000, 100_000) and "unseen arrow µs" in row.values:
+                times = (
+                    row.values[f"{column} µs"] for column in ("first arrow", "unseen arrow", "repeated arrow")
+                )
+                cells.append((f"{size:,}, `{engine}`", *map(milliseconds, times), f"{row.values['MB']:,.1f}"))
+        return _markdown((f"`{workload}`", "first ms", "unseen ms", "repeated ms", "MB"), cells)
+
+    return table
+
+
+def claims(results: Path) -> str:
+    """What the paper on XTrie says of its figures, and whether the curves bear it out."""
+    from bench.claims import verdicts
+    from bench.curves import gathered
+
+    curves = gathered(_rows(results, "xtrie"))
+    cells = [
+        (figure, verdict.says, "yes" if verdict.reproduces else "**no**", verdict.measured)
+        for figure in curves
+        for verdict in verdicts(figure, curves[figure])
+    ]
+    return _markdown(("figure", "the paper", "here", "measured"), cells).replace("---:", "---")
+
+
+def plain(name: str, *columns: str) -> Table:
+    """Some columns of a file as they are."""
+
+    def table(results: Path) -> str:
+        rows = _rows(results, name)
+        cells = [
+            (row.subject, *(_shown(column, row.values.get(column, nan)) for column in columns))
+            for row in rows
+        ]
+        return _markdown((name, *columns), cells)
+
+    return table
+
+
+def _shown(column: str, value: float) -> str:
+    if column.endswith("ms") or column == "ms":
+        return milliseconds(value * 1e3)
+    if column.endswith("µs"):
+        return f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
+    return "—" if isnan(value) else f"{value:,.2f}" if abs(value) < 10 and value % 1 else f"{value:,.0f}"
+
+
+TABLES: dict[str, Table] = {
+    "auto": auto,
+    "nitf": engines_on("nitf"),
+    "xtrie": claims,
+    "engines": engines,
+    "peers": peers,
+    "reader": plain(
+        "reader", "KB", "tokeniser MB/s", "strict MB/s", "lxml MB/s", "strict / tokeniser", "strict / lxml"
+    ),
+    "registration": plain("registration", "distinct", "per second", "MB", "bytes / distinct"),
+    "spark": plain(
+        "spark", "matches / document", "core/s", "Spark/s", "share of 2 cores", "share, median", "compile s"
+    ),
+    "spark-peers": plain(
+        "spark-peers", "xpath_boolean/s", "lxml/s", "Pathcast/s", "× xpath_boolean", "× lxml"
+    ),
+    "filters": plain("filters", "matches / document", "unseen match µs", "median µs", "× tokeniser"),
+    "twig-sets": plain("twig-sets", "matches / document", "unseen match µs", "× auto", "MB"),
+    "pruning": plain(
+        "pruning",
+        "pruned filters",
+        "time / registering",
+        "unseen plain µs",
+        "unseen pruned µs",
+        "yfilter speed-up",
+    ),
+    "network-tables": plain(
+        "network-tables", "no covering", "covering", "covered %", "perfect merging", "merging 10 %"
+    ),
+    "network-insertion": plain(
+        "network-insertion", "set A / s", "set A, of the first", "set B / s", "set B, of the first"
+    ),
+    "network-traffic": plain("network-traffic", "messages", "% of first", "paper", "paper %", "false %"),
+    "network-growth": plain(
+        "network-growth",
+        "table at the publisher",
+        "all tables",
+        "messages / subscription",
+        "hops / document",
+        "ms / document",
+        "subscriptions / s",
+    ),
+    "relational": plain(
+        "relational", "matches / document", "cut ms", "not cut ms", "× by cutting", "auto ms", "subscribe s"
+    ),
+    "relational-levers": plain("relational-levers", "documents", "ms", "auto ms"),
+    "relational-spark": plain(
+        "relational-spark",
+        "edges",
+        "matches / document",
+        "match s",
+        "processor s",
+        "ms / document",
+        "auto ms",
+    ),
+    "network-routing": plain(
+        "network-routing", "no covering µs", "covering µs", "saving %", "paper saving %"
+    ),
+    "relational-documents": plain(
+        "relational-documents",
+        "KB",
+        "matches / document",
+        "DuckDB ms",
+        "PostgreSQL ms",
+        "Spark ms",
+        "auto ms",
+    ),
+}
+
+
+def drawn(results: Path) -> str:
+    """How cost grows with the number of subscriptions: dots on logarithmic axes, as SVG."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.6), layout="constrained")
+    axes = figure.add_subplot()
+    curves: dict[str, list[tuple[int, float]]] = {}
+    for row in _rows(results, "engines"):
+        workload, size, engine = _split(row)
+        if engine == "auto" and "unseen arrow µs" in row.values:
+            ratio = row.values["unseen arrow µs"] / row.values["unseen tokeniser µs"]
+            curves.setdefault(workload, []).append((size, ratio))
+    for workload, points in curves.items():
+        across, up = zip(*sorted(points), strict=True)
+        axes.plot(across, up, "o:", lw=0.8, ms=5, color=COLOURS[workload], label=workload)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    axes.set_xlabel("subscriptions")
+    axes.set_ylabel("× bare tokeniser, unseen, every id in Arrow")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", color="#e4e7eb")
+    axes.legend(frameon=False)
+    text = svg(figure, "performance")
+    return text.replace("<svg ", '<svg width="720" ', 1)
