@@ -35,6 +35,7 @@ from pathcast.relational.sql.names import kept_table
 from pathcast.schema import Schema
 from pathcast.types import Id
 
+DATABASES = ("DuckDB", "PostgreSQL", "Spark")
 NUMBERS = (1_000, 10_000, 25_000, 50_000, 100_000)
 SIZES = (3_000, 15_000, 40_000, 100_000)
 BATCHES = (1, 10, 100)
@@ -92,13 +93,21 @@ def _backends(*names: str) -> Iterator[dict[str, Callable[..., Relational]]]:
         yield makers
 
 
-def subscriptions(kept: Kept, _: Plan) -> Iterator[Row]:
-    """Milliseconds for a document of 15 KB in a batch of 5, by number of subscriptions, cut and not cut."""
-    expressions = _expressions(_scaled(max(NUMBERS)))
-    with _backends("DuckDB", "PostgreSQL", "Spark") as makers:
-        for number in map(_scaled, NUMBERS):
+def subscriptions(kept: Kept, plan: Plan) -> Iterator[Row]:
+    """Milliseconds for a document of 15 KB in a batch of 5, by number of subscriptions, cut and not cut.
+
+    `--size` and `--engine` pick numbers and databases.
+    """
+    numbers = [_scaled(number) for number in NUMBERS if not plan.sizes or number in plan.sizes]
+    names = [name for name in DATABASES if not plan.engines or name in plan.engines]
+    missing = [(name, number) for number in numbers for name in names if not kept.has(f"{name}, {number:,}")]
+    if not missing:
+        return
+    expressions = _expressions(max(numbers))
+    with _backends(*{name for name, _ in missing}) as makers:
+        for number in numbers:
             for name, make in makers.items():
-                if kept.has(f"{name}, {number:,}"):
+                if (name, number) not in missing:
                     continue
                 index = Memory(enumerate(expressions[:number]))
                 database = make()
@@ -129,7 +138,7 @@ def sizes(kept: Kept, _: Plan) -> Iterator[Row]:
     missing = [size for size in SIZES if not kept.has(f"{size // 1000} KB")]
     if not missing:
         return
-    with _backends("DuckDB", "PostgreSQL", "Spark") as makers:
+    with _backends(*DATABASES) as makers:
         databases = {name: make() for name, make in makers.items()}
         for database in databases.values():
             database.subscribe(rows)
