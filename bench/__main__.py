@@ -38,11 +38,12 @@ from bench.harness.kept import Kept, Row, commit, names_of, shown
 from bench.plan import Plan
 from bench.workloads import WORKLOADS
 
+# What users ask about first comes first: a run may be cut.
 EXPERIMENTS: dict[str, Callable[[Kept, Plan], Iterator[Row]]] = {
-    "reader": reader.table,
-    "registration": registration.table,
     "engines": engines.table,
     "peers": beside.table,
+    "reader": reader.table,
+    "registration": registration.table,
     "filters": filters.filters,
     "pruning": pruning.table,
     "network-tables": network.tables,

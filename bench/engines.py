@@ -11,6 +11,7 @@ import time
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -21,7 +22,7 @@ from bench.harness.answers import WrongAnswerError, check
 from bench.harness.columns import NEEDED, columns
 from bench.harness.kept import Kept, Row
 from bench.plan import Plan
-from bench.workloads import Workload, rules
+from bench.workloads import WORKLOADS, Workload, rules
 from pathcast.index import needs_schema
 
 SEED, CHECK_SEED = 1, 2
@@ -59,23 +60,25 @@ class Outcome:
 
 def table(kept: Kept, plan: Plan) -> Iterator[Row]:
     """Microseconds a document by column and form; × tokeniser is unseen with every id in Arrow."""
-    drawn: dict[str, tuple[list[bytes], list[bytes]]] = {}
-    for workload, size in plan.sets():
-        missing = [
-            entry
-            for entry in entries(workload)
-            if plan.takes(entry[1], size) and not kept.has(f"{workload.name} {size:,}: {entry[0]}")
-        ]
-        if not missing:
-            continue
-        if workload.name not in drawn:
-            drawn.clear()  # one workload at a time
-            drawn[workload.name] = (
-                list(islice(workload.documents(SEED), NEEDED)),
-                list(islice(workload.documents(CHECK_SEED), CHECKED)),
-            )
-        each = Set(workload, workload.queries(size), *drawn[workload.name], plan)
-        yield from side_by_side(each, missing)
+    for is_auto in (True, False):  # what users run comes first: a run may be cut
+        for workload, size in plan.sets():
+            missing = [
+                entry
+                for entry in entries(workload)
+                if (entry[0] == "auto") == is_auto
+                and plan.takes(entry[0], size)
+                and not kept.has(f"{workload.name} {size:,}: {entry[0]}")
+            ]
+            if missing:
+                each = Set(workload, workload.queries(size), *drawn(workload.name), plan)
+                yield from side_by_side(each, missing)
+
+
+@cache
+def drawn(name: str) -> tuple[list[bytes], list[bytes]]:
+    """The documents of a workload that are timed, and those whose answers are compared."""
+    documents = WORKLOADS[name].documents
+    return list(islice(documents(SEED), NEEDED)), list(islice(documents(CHECK_SEED), CHECKED))
 
 
 def entries(workload: Workload) -> list[tuple[str, str, bool]]:

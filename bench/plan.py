@@ -19,9 +19,9 @@ class Plan:
     """All sizes of a workload if none is named."""
     largest: int = 100_000
     """Of engines other than `auto`."""
-    seconds: float = 20.0
+    seconds: float = 12.0
     """Of processor time for matching with `auto`; four times as long for building."""
-    other_seconds: float = 4.0
+    other_seconds: float = 2.0
     """For the other engines."""
 
     def sets(self) -> Iterator[tuple[Workload, int]]:

@@ -125,7 +125,7 @@ def peers(kept: Kept, plan: Plan) -> Iterator[Row]:
             rates: dict[str, list[float]] = {name: [] for name in jobs}
             for place in range(1 + ROUNDS):  # the first warms everybody
                 for name in reversed(jobs) if place % 2 else jobs:
-                    count, job = jobs[name]
+                    count, job = min(jobs[name][0], PART), jobs[name][1]
                     part = _part(frame, place * PART, count).repartition(CORES)
                     seconds, found = timed(lambda: job(part))  # noqa: B023
                     if place:

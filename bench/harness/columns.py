@@ -127,7 +127,7 @@ def _unseen(
     """Rounds of fresh documents: each form on its own block, the tokeniser and lxml on all of them."""
     found = {name: Times() for name in (*FORMS, "tokeniser", "lxml")}
     used: list[list[bytes]] = []
-    took = timed(lambda: asked["arrow"](_take(left, 1)))[0]
+    took = timed(lambda: asked["arrow"](_take(left, 1)), time.process_time)[0]
     size = max(1, min(4 * BLOCK, int(seconds / (ROUNDS * len(FORMS)) / max(took, 1e-6))))
     end = time.process_time() + seconds
     for place in range(ROUNDS):
