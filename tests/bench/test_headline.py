@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from bench import headline
-from bench.harness.kept import Kept, commit
+from bench.harness.kept import Kept, Row
+from tests.bench import keep_all
 
 PAGES = headline.pages()
 
@@ -38,9 +39,6 @@ def test_a_result_names_its_machine_and_its_commit(path: Path) -> None:
 
 
 def test_a_table_is_filled_in_between_its_marks(tmp_path: Path) -> None:
-    from bench.harness.kept import Row
-    from tests.bench import keep_all
-
     row = Row("nitf", {"KB": 4.0, "strict MB/s": 150.0})
     keep_all([row], tmp_path / "reader.json")
     text = "a\n<!-- table reader -->\nold\n<!-- end -->\nb\n"
@@ -50,4 +48,3 @@ def test_a_table_is_filled_in_between_its_marks(tmp_path: Path) -> None:
     assert filled.startswith("a\n")
     assert filled.endswith("<!-- end -->\nb\n")
     assert headline.filled(filled, tmp_path) == filled
-    assert commit()
