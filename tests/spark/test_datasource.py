@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import os
 import shutil
 import tarfile
 import zipfile
@@ -15,10 +17,13 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyspark.sql.streaming.datasource import ReadMaxFiles
+from pyspark.sql.types import StructType
 
 from pathcast.spark import PathcastDataSource, compile_subscriptions, remove_unused
 from pathcast.spark.driver.splits import find_files, plan_splits
 from tests.spark.data import World, world
+from tests.spark.shards import published
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -178,3 +183,45 @@ def test_a_stream_of_files_goes_on_where_it_ended(spark: SparkSession, tmp_path:
         (tmp_path / "checkpoint/commits" / name).unlink(missing_ok=True)
     shutil.rmtree(tmp_path / "out")
     assert run() == [("e", "//e")]
+
+
+def test_offsets_name_the_files_and_the_version_of_a_batch(tmp_path: Path) -> None:
+    """The reader of a stream without Spark: every offset goes through JSON, and readers are forgotten."""
+    index, folder = tmp_path / "index", tmp_path / "in"
+    folder.mkdir()
+
+    def reader() -> Any:
+        options = {"index": str(index), "path": str(folder), "maxFilesPerTrigger": "2"}
+        return PathcastDataSource(options).streamReader(StructType([]))
+
+    def put(name: str) -> None:
+        (folder / f"{name}.xml").write_text(f"<a><{name}/></a>")
+
+    def found(start: dict[str, Any], end: dict[str, Any]) -> list[tuple[str, str]]:
+        tasks = reader().partitions(start, end)
+        rows = [row for task in tasks for batch in reader().read(task) for row in batch.to_pylist()]
+        return sorted((Path(row["doc_id"]).stem, row["subscription_id"]) for row in rows)
+
+    def after(start: dict[str, Any]) -> dict[str, Any]:
+        made: dict[str, Any] = json.loads(json.dumps(reader().latestOffset(start, ReadMaxFiles(2))))
+        return made
+
+    published(index, [{"id": "s", "xpath": "//a"}])
+    offsets = [reader().initialOffset()]
+    assert after(offsets[0]) == offsets[0]  # there is nothing
+    for name in ("x", "y", "z"):
+        put(name)
+    offsets += [after(offsets[0])]
+    offsets += [after(offsets[1])]
+    assert after(offsets[2]) == offsets[2]
+    published(index, [{"id": "t", "xpath": "//w"}])
+    os.utime(folder / "x.xml", (1, 1))  # older than anything seen, and known
+    put("w")
+    os.utime(folder / "w.xml", (1, 1))  # written long ago, but here only now
+    offsets += [after(offsets[2])]
+    remove_unused(index)
+    batches = [("x", "s"), ("y", "s")], [("z", "s")], [("w", "t")]
+    for number in (2, 0, 1, 0, 2):  # in any order, as often as asked
+        assert found(offsets[number], offsets[number + 1]) == batches[number]
+    assert found(offsets[3], offsets[3]) == []
+    assert len({offset["stream"] for offset in offsets}) == 1

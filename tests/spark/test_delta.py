@@ -13,24 +13,12 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 import pyarrow as pa
 
 import pathcast
-from pathcast.spark.artifact import Settings, Shard
+from pathcast.spark.artifact import Shard
 from pathcast.spark.driver import delta
 from pathcast.spark.driver.delta import changed_shards
-from pathcast.spark.worker.compile import Refused, accepted, digest
 from pathcast.spark.worker.shards import ShardFiles, numbered, open_shard, stored_rows
 from tests.property.generate import draw_document, draw_subscription
-
-ROWS = pa.schema(
-    [
-        ("id", pa.string()),
-        ("xpath", pa.string()),
-        ("ordered", pa.bool_()),
-        ("namespaces", pa.map_(pa.string(), pa.string())),
-        ("subscriber", pa.string()),
-    ]
-)
-SETTINGS = Settings()
-Row = dict[str, Any]
+from tests.spark.shards import ROWS, SETTINGS, Row, compiled
 
 
 def table(rows: list[Row], **more: Any) -> Any:
@@ -41,24 +29,6 @@ def table(rows: list[Row], **more: Any) -> Any:
     for name, kind in (("removed", pa.bool_()), ("seed", pa.bool_()), ("shard", pa.int32())):
         made = made.append_column(name, pa.array([more.get(name, kind == pa.int32() and 0)] * count, kind))
     return made
-
-
-def compiled(folder: Path, rows: list[Row]) -> Shard:
-    """A shard without a delta."""
-    good, index = accepted(
-        pa.Table.from_pylist(rows, ROWS).append_column("problem", pa.nulls(len(rows), pa.string())),
-        Refused(),
-        SETTINGS,
-    )
-    hash = digest(good, SETTINGS)
-    shard = Shard(0, hash, hash, "", good.num_rows, 0, "", "", 0)
-    index.save(folder / shard.index)
-    (folder / shard.rows).write_bytes(delta._arrow(good))
-    from pathcast.spark.artifact import sha256
-
-    return Shard(
-        0, hash, hash, "", good.num_rows, 0, sha256(folder / shard.rows), sha256(folder / shard.index), 0
-    )
 
 
 def found(folder: Path, shard: Shard, documents: list[str]) -> list[tuple[int, str]]:
