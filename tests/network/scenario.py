@@ -91,8 +91,16 @@ def satisfied(filter: Filter, body: bytes) -> bool:
 class Scenario:
     """The life of one network."""
 
+    SILENCE = 3.0
+    """Seconds for which a link may carry nothing."""
+
     def __init__(
-        self, seed: int, *, satisfied: Callable[[Filter, bytes], bool] = satisfied, faults: bool = True
+        self,
+        seed: int,
+        *,
+        satisfied: Callable[[Filter, bytes], bool] = satisfied,
+        faults: bool = True,
+        timed: bool = False,
     ) -> None:
         self.random = random = Random(seed)
         self.seed = seed
@@ -106,6 +114,8 @@ class Scenario:
         self.checks = Checks(self.world, satisfied)
         self.kinds = random.sample(range(len(SCHEMAS)), random.choice((1, 1, 2)))
         self.number = 0
+        self.is_timed = timed
+        """Whether brokers notice that time passes, and links fall silent."""
         self.digest = blake2b(digest_size=8)
         self.world.trace = lambda line: self.digest.update(line.encode())
 
@@ -122,6 +132,8 @@ class Scenario:
             covering=covering,
             merging=merging,
             unit="path" if random.random() < 0.25 else "document",
+            heartbeat=0.2,
+            suspect_after=0.7,
         )
 
     def run(self) -> Counted:
@@ -143,17 +155,39 @@ class Scenario:
             for _ in range(random.randint(1, 12)):
                 self._act()
                 if random.random() < 0.5:
-                    world.run(world.now + random.uniform(0.0, 0.05))
+                    self._pass(random.uniform(0.0, 0.5 if self.is_timed else 0.05))
             self._calm(checks.rest)
         self._calm(checks.everybody_leaves)
         return checks.counted
 
     def _calm(self, finish: Callable[[], None]) -> None:
-        """Crashes go on while things settle, only not for ever."""
-        self.world.run(self.world.now + 2.0)
+        """Crashes and silence go on while things settle, only not for ever."""
+        self._pass(2.0)
+        if self.is_timed:
+            self.world.run(self.world.now + self.SILENCE)
+            odds, self.world.crash_odds = self.world.crash_odds, 0.0
+            self.world.live(2.0)
+            self.world.crash_odds = odds
         odds, self.world.crash_odds = self.world.crash_odds, 0.0
         finish()
         self.world.crash_odds = odds
+
+    def _pass(self, seconds: float) -> None:
+        if self.is_timed:
+            self.world.live(seconds)
+        else:
+            self.world.run(self.world.now + seconds)
+
+    def _silence(self) -> None:
+        """A link carries nothing for a while, in one direction or both."""
+        pairs = sorted(self.world.channels)
+        if not pairs:
+            return
+        one, other = self.random.choice(pairs)
+        seconds = self.random.uniform(0.0, self.SILENCE)
+        self.world.silence(one, other, seconds)
+        if self.random.random() < 0.6:
+            self.world.silence(other, one, seconds)
 
     def _act(self) -> None:
         random = self.random
@@ -168,6 +202,8 @@ class Scenario:
         if self.faults:
             actions += [(0.7, self._crash), (0.3, self._join), (0.2, self._leave), (0.3, self._break)]
             actions += [(0.3, self._link)]
+        if self.is_timed:
+            actions += [(0.6, self._silence)]
         weights, choices = zip(*actions, strict=True)
         random.choices(choices, weights)[0]()
 
@@ -299,13 +335,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Random lives of small networks with faults.")
     parser.add_argument("--seeds", type=int, default=2_000)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument(
+        "--timed", action="store_true", help="with failure detection, and links that fall silent"
+    )
     parser.add_argument("--twice", action="store_true", help="run each seed again and compare every message")
     options = parser.parse_args()
     start = time.process_time()
     total = Counted()
     for seed in range(options.first, options.first + options.seeds):
-        counted, digest = run(seed)
-        if options.twice and run(seed)[1] != digest:
+        counted, digest = run(seed, timed=options.timed)
+        if options.twice and run(seed, timed=options.timed)[1] != digest:
             sys.exit(f"seed {seed}: a second run differs")
         for name in ("published", "delivered", "owed", "checked", "rests"):
             setattr(total, name, getattr(total, name) + getattr(counted, name))

@@ -35,7 +35,7 @@ MESSAGES: list[m.Message] = [
     m.Settled(4, "b", 2),
     m.Visited(4, "b", 1),
     m.Bye(),
-    m.Heartbeat(),
+    m.Heartbeat(True),
     m.ClientSubscribe("s", Filter("/a")),
     m.ClientUnsubscribe("s"),
     m.ClientAdvertise("k", Advertised(("/a",))),

@@ -173,7 +173,7 @@ class Agreement:
         link.awaits = {
             other.name: other.told
             for other in self.broker.links.values()
-            if other is not link and other.is_used and other.synced < other.told
+            if other is not link and other.is_used and other.is_open and other.synced < other.told
         }
         self.broker.keep(link)
 
@@ -200,7 +200,7 @@ class Agreement:
             awaits = {
                 link.name: link.told
                 for link in broker.links.values()
-                if link.is_used and link.synced < link.told
+                if link.is_used and link.is_open and link.synced < link.told
             }
             self._confirming.append(Confirming(self._subscribed, awaits))
             self._subscribed = []
@@ -216,8 +216,9 @@ class Agreement:
     def _is_reached(self, awaits: dict[str, int]) -> bool:
         links = self.broker.links
         return all(
-            name not in links or not links[name].is_used or links[name].synced >= number
+            links[name].synced >= number
             for name, number in awaits.items()
+            if name in links and links[name].is_used and links[name].is_open
         )
 
     def subscribed(self, client: str, id: str) -> None:

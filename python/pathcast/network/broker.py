@@ -28,6 +28,7 @@ from pathcast import _core
 from pathcast.errors import AdvertisementError, DocumentError, XPathError, printable
 from pathcast.network import message as m
 from pathcast.network.agreement import Agreement
+from pathcast.network.liveness import Liveness
 from pathcast.network.message import Advertised, BrokerMessage, ClientMessage, Filter, Publish, Quarantined
 from pathcast.network.outcome import Bucket, Counters, Outcome
 from pathcast.network.policy import Policy
@@ -72,6 +73,7 @@ class Broker:
         self.flooded = Flooded(self.policy.flooded, self.policy.flooded_bytes, self.store)
         self.router = Router(self)
         self.agreement = Agreement(self, self.store)
+        self.liveness = Liveness(self)
         self.is_leaving = False
         self._buckets: dict[str, Bucket] = {}
         self._redirected: set[str] = set()
@@ -114,8 +116,9 @@ class Broker:
             self.epochs[neighbour] = (link.epoch, link.told)
             self.store.put(("epoch", neighbour), {"epoch": link.epoch, "told": link.told})
             self._kept.pop(neighbour, None)
+            self.liveness.forget(neighbour)
             self.store.drop(("link", neighbour))
-            self._review(out)
+            self.review(out)
         for each in undelivered:
             self.router.flood(out, neighbour, each)
         return self.finish(out)
@@ -138,6 +141,15 @@ class Broker:
     def has_left(self) -> bool:
         """Whether no document can come from any neighbour that this broker has said goodbye to."""
         return all(link.said_bye for link in self.links.values() if link.is_leaving)
+
+    def handle_tick(self, now: float) -> Outcome:
+        """Time passes: heartbeats are due, and neighbours that are silent for too long are suspected.
+
+        A transport that never calls this suspects nobody.
+        """
+        out = Outcome()
+        self.liveness.tick(out, now)
+        return self.finish(out)
 
     def handle_bytes(self, kind: str, sender: str, data: bytes, now: float) -> Outcome:
         """A message as bytes, from a ``"broker"`` or a ``"client"``; what cannot be read is quarantined."""
@@ -162,6 +174,7 @@ class Broker:
             if link is None:
                 raise RefusedError("it is not a neighbour")
             self._admit(sender, now)
+            self.liveness.heard(out, link, message)
             if isinstance(message, Publish):
                 self.router.arrive(out, neighbour, message)
             elif type(message) in _OF_LINKS:
@@ -197,7 +210,7 @@ class Broker:
             raise RefusedError("its way to the root cannot be right")
         link.path, link.theirs = hello.path, hello.epoch
         self.keep(link)
-        self._review(out)
+        self.review(out)
 
     def _unrest(self, out: Outcome, link: Link, unrest: m.Unrest) -> None:
         self.agreement.hear(out, link, unrest)
@@ -225,10 +238,10 @@ class Broker:
     def _leave(self, out: Outcome, link: Link) -> None:
         """Use a link no more. What was said by it before counts until this side has found another way."""
         self.keep(link)
-        self._review(out)
+        self.review(out)
         self.send(out, link.name, m.Bye())
 
-    def _review(self, out: Outcome) -> None:
+    def review(self, out: Outcome) -> None:
         """After something about links has changed: which way is the root, and which links are used."""
         path = best_path(self.name, self.links, self.policy.roots)
         if path != self.path:
@@ -432,6 +445,7 @@ class Broker:
             link = self.links[neighbour]
             self.agreement.told(link, message)
             self.keep(link)
+        self.liveness.sent(neighbour)
         out.messages.append((neighbour, message))
 
     def _refuse(self, out: Outcome, sender: str, reason: str, data: bytes) -> Outcome:

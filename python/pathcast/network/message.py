@@ -138,6 +138,9 @@ class Bye(NamedTuple):
 class Heartbeat(NamedTuple):
     """The sender is there and has nothing else to say."""
 
+    suspects: bool = False
+    """Whether it has not heard from the receiver for too long."""
+
 
 class ClientSubscribe(NamedTuple):
     """A client subscribes; a known id gets the new filter."""

@@ -52,6 +52,10 @@ class Policy:
     flooded: int = 1_000
     """Flooded documents that are kept for new neighbours."""
     flooded_bytes: int = 16 << 20
+    heartbeat: float = 3.0
+    """Seconds after which a neighbour that was told nothing gets a heartbeat."""
+    suspect_after: float = 15.0
+    """Seconds of silence after which a neighbour is suspected, and ways around it are looked for."""
     remembered: int = 100_000
     """Ids of documents that are kept to tell duplicates."""
     max_filters: int = 2_000_000
@@ -70,6 +74,8 @@ class Policy:
     def __post_init__(self) -> None:
         if self.unit not in ("document", "path"):
             raise ValueError(f"unit is 'document' or 'path', not {self.unit!r}")
+        if not 0 < self.heartbeat < self.suspect_after:
+            raise ValueError("heartbeat must be more than 0 and less than suspect_after")
         if self.unadvertised not in ("flood", "refuse"):
             raise ValueError(f"unadvertised is 'flood' or 'refuse', not {self.unadvertised!r}")
         if self.merging is not None and not self.covering:

@@ -112,12 +112,20 @@ class Router:
         if broker.policy.unit == "path" and message.path is None:
             whole.update(_neighbours([entry for entry in entries if not entry.linear], origin))
             partly = [target for target in targets if target not in whole]
-            if partly:
+            if any(broker.links[target].is_suspected for target in partly):
+                whole.update(partly)
+            elif partly:
                 self._send_paths(out, message, partly)
+                broker.liveness.routed(message)
         else:
             whole.update(targets)
+        if any(broker.links[target].is_suspected for target in whole):
+            self.flood(out, None, message)
+            return
         for target in sorted(whole):
             broker.send(out, target, message)
+        if whole:
+            broker.liveness.routed(message)
 
     def _send_paths(self, out: Outcome, message: Publish, targets: list[str]) -> None:
         broker = self.broker

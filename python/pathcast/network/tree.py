@@ -48,8 +48,10 @@ class Link:
     """Whether it was the neighbour who gave it up first."""
     said_bye: bool = False
     """Whether the neighbour will send no more documents."""
-    is_suspected: bool = False
+    is_silent: bool = False
     """Whether the neighbour has been silent for too long."""
+    is_shunned: bool = False
+    """Whether the neighbour says that this broker has."""
     told: int = 0
     """Messages of routing state that were sent to it, in all epochs."""
     advertised: int = 0
@@ -72,6 +74,11 @@ class Link:
     """The round in which its own parent has asked it."""
     announced: int = 0
     """The round in which it was told that this broker was asked."""
+
+    @property
+    def is_suspected(self) -> bool:
+        """Whether messages do not get through, one way or the other."""
+        return self.is_silent or self.is_shunned
 
     @property
     def is_open(self) -> bool:
@@ -107,7 +114,7 @@ class Link:
         return link
 
 
-_KEPT = tuple(each.name for each in fields(Link) if each.name not in ("name", "filters", "is_suspected"))
+_KEPT = tuple(each.name for each in fields(Link) if each.name not in ("name", "filters"))
 
 
 def rank(name: str, roots: Sequence[str]) -> tuple[int, str]:

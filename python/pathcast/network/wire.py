@@ -318,7 +318,11 @@ _KINDS: dict[type[Any], _Kind] = {
     m.Settled: _Kind("settled", _wave, _read_wave(m.Settled)),
     m.Visited: _Kind("visited", _wave, _read_wave(m.Visited)),
     m.Bye: _Kind("bye", lambda _: {}, lambda _f, _: m.Bye()),
-    m.Heartbeat: _Kind("heartbeat", lambda _: {}, lambda _f, _: m.Heartbeat()),
+    m.Heartbeat: _Kind(
+        "heartbeat",
+        lambda beat: {"suspects": beat.suspects},
+        lambda f, _: m.Heartbeat(f.take("suspects", bool)),
+    ),
     m.ClientSubscribe: _Kind(
         "client-subscribe",
         lambda each: {"id": each.id, "filter": filter_fields(each.filter)},

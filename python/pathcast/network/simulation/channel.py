@@ -56,6 +56,8 @@ class Channel:
     held: dict[int, Any] = field(default_factory=dict)
     is_waiting: bool = False
     last_arrival: float = 0.0
+    silent_until: float = 0.0
+    """Until then nothing arrives; what is sent is sent again later."""
     carried: dict[str, int] = field(default_factory=dict)
     """What has been sent, by kind."""
     bytes: int = 0
@@ -119,6 +121,8 @@ class Channel:
     def _arrive(self, number: int, payload: Any) -> None:
         current = self.world.channels.get((self.sender, self.receiver)) is self
         if not current or not self.world.can_receive(self.receiver, self.sender):
+            return
+        if self.world.now < self.silent_until:
             return
         if number >= self.expected:
             self.held[number] = payload

@@ -217,6 +217,9 @@ class Checks:
         for broker in self.world.brokers():
             if not broker.agreement.is_calm:
                 raise ViolationError(f"{broker.name} still floods documents")
+            suspected = [link.name for link in broker.links.values() if link.is_suspected]
+            if suspected:
+                raise ViolationError(f"{broker.name} still suspects {suspected}")
         self.durable_state_is_whole()
 
     def durable_state_is_whole(self) -> None:

@@ -169,6 +169,19 @@ class World:
         else:
             self.remove_broker(name)
 
+    def silence(self, sender: str, receiver: str, seconds: float) -> None:
+        """Nothing gets through in one direction of a link for a while. Nobody is told."""
+        self.channels[sender, receiver].silent_until = self.now + seconds
+
+    def live(self, seconds: float) -> None:
+        """Time passes, and every broker that is up notices."""
+        end = self.now + seconds
+        while self.now < end:
+            for name in sorted(self.nodes):
+                if self.is_up(name):
+                    self.ask(name, lambda broker: broker.handle_tick(self.now))
+            self.run(min(end, self.now + self.policy.heartbeat / 2))
+
     def ask(
         self, name: str, event: Callable[[Broker], Outcome], after: Callable[[], None] | None = None
     ) -> None:

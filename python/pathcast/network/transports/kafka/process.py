@@ -99,6 +99,7 @@ class KafkaBroker:
         """Messages of the transaction."""
         self._careful = 0
         """Messages that are taken one a transaction, with each consequence written alone."""
+        self._next_tick = 0.0
         self._stopping = threading.Event()
         self.waiting_since: float | None = None
         """When a call to Kafka began that is not back, by the monotonic clock; see `HUNG`."""
@@ -157,9 +158,11 @@ class KafkaBroker:
 
     def _step(self) -> None:
         batch = self._gather()
-        if batch:
+        tick = self._tick()
+        if batch or tick.messages:
             self._open = len(batch)
             self._begin()
+            self._emit(tick, self._encoded(tick, None), None)
             late = time.monotonic() + HANDLING
             for place, each in enumerate(batch):
                 if place and time.monotonic() > late:
@@ -180,6 +183,14 @@ class KafkaBroker:
                 self.poison.pop(each.place, None)
             self.report.taken += len(batch)
         self.report.tick(self.broker, self._behind)
+
+    def _tick(self) -> Outcome:
+        """Heartbeats that are due, and what follows from the silence of neighbours."""
+        now = time.monotonic()
+        if now < self._next_tick:
+            return Outcome()
+        self._next_tick = now + self.settings.policy.heartbeat / 2
+        return self.broker.handle_tick(now)
 
     def _gather(self) -> list[Arrival]:
         """What has piled up, up to the size of a batch."""
