@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from random import Random
 
 import pytest
 
+from pathcast import Limits, _core
 from pathcast.network import Broker, Filter, Policy, restored, snapshot
 from pathcast.network import message as m
 from pathcast.network.message import Advertised
@@ -325,3 +327,75 @@ def test_the_broker_does_no_input_or_output() -> None:
     count, *bad = done.stdout.split("\n")[:-1]
     assert not bad
     assert int(count) >= 10
+
+
+def test_the_last_advertisement_costs_no_more_than_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is one message to others, and is compared only with filters that nothing fits yet."""
+    broker = linked()
+    broker.handle_link_up("b3", 0.0)
+    broker.handle_message("b3", m.Hello(("b3", "b1"), 1), 0.0)
+    broker.handle_message("b3", m.Reset(1), 0.0)
+    for number in range(100):
+        broker.handle_client("x", m.ClientSubscribe(str(number), Filter(f"/r/a{number}//b")), 0.0)
+    looked: list[tuple[int, int]] = []
+    original = broker.cover
+
+    class Watched:
+        def __getattr__(self, name: str) -> object:
+            return getattr(original, name)
+
+        def overlapping(self, numbers: list[int], handles: list[int]) -> list[int]:
+            looked.append((len(numbers), len(handles)))
+            return original.overlapping(numbers, handles)
+
+    monkeypatch.setattr(broker.publications, "cover", Watched())
+    for number in range(100):
+        advertised = Advertised((f"/r/a{number}/b",))
+        outcome = broker.handle_message("b2", m.Advertise(f"b2/{number}", advertised), 0.0)
+        told = [type(each) for _, each in outcome.messages if isinstance(each, m.Advertise | m.Unadvertise)]
+        assert told == [m.Advertise]
+        assert texts(outcome) == [f"+/r/a{number}//b"]
+    assert looked == [(1, 100 - number) for number in range(100)]
+    outcome = broker.handle_message("b2", m.Unadvertise("b2/70"), 0.0)
+    assert texts(outcome) == ["-/r/a70//b"]
+    told = [type(each) for _, each in outcome.messages if isinstance(each, m.Advertise | m.Unadvertise)]
+    assert told == [m.Unadvertise]
+
+
+def test_many_advertisements_come_and_go_in_any_order() -> None:
+    """Whatever hides behind whatever, the other neighbour knows what covers all that is left."""
+    random = Random(3)
+    texts = ["/a/b", "/a/c", "/a(/*)+", "/a/*", "/d/e", "/d(/*)+", "/f", "/g/h", "/g/*", "/d/*"]
+    broker = linked()
+    broker.handle_link_up("b3", 0.0)
+    broker.handle_message("b3", m.Hello(("b3", "b1"), 1), 0.0)
+    broker.handle_message("b3", m.Reset(1), 0.0)
+    held: dict[str, str] = {}
+    known: dict[str, str] = {}
+    for step in range(600):
+        if held and random.random() < 0.5:
+            id = random.choice(sorted(held))
+            del held[id]
+            message: m.BrokerMessage = m.Unadvertise(id)
+        else:
+            id = f"b2/{step}"
+            held[id] = random.choice(texts)
+            message = m.Advertise(id, Advertised((held[id],)))
+        outcome = broker.handle_message("b2", message, 0.0)
+        assert not outcome.quarantined
+        for neighbour, each in outcome.messages:
+            if neighbour == "b3" and isinstance(each, m.Advertise):
+                assert each.id not in known
+                known[each.id] = each.advertised.texts[0]
+            elif neighbour == "b3" and isinstance(each, m.Unadvertise):
+                del known[each.id]
+        assert known.items() <= held.items()
+        for text in held.values():
+            assert any(_advertisement_covers(other, text) for other in known.values())
+
+
+def _advertisement_covers(general: str, specific: str) -> bool:
+    cover = _core.Cover(Limits())
+    cover.advertise(0, [general])
+    cover.advertise(1, [specific])
+    return cover.advertisement_covers(0, 1)

@@ -271,6 +271,7 @@ class Broker:
         self.keep(link)
         self.send(out, link.name, m.Reset(link.theirs))
         self.publications.open_side(link.name, self.subscriptions.from_neighbour(link.name))
+        self.subscriptions.open(link.name)
         self._advertised_changed = True
 
     def _close(self, link: Link) -> None:
@@ -302,7 +303,7 @@ class Broker:
         held = [entry.filter for entry in self.publications.entries.values() if neighbour in entry.neighbours]
         for filter in held:
             self.publications.release_neighbour(filter, neighbour)
-        for id in self.subscriptions.held_by(neighbour):
+        for id in list(self.subscriptions.held_by(neighbour)):
             self.subscriptions.release_neighbour(id, neighbour)
             self._advertised_changed = True
         if neighbour in self.links:
@@ -464,7 +465,8 @@ class Broker:
         self._advertised_changed = False
         for name in sorted(self._redirected):
             if name in self.publications.sides:
-                self.publications.readvertised(name, self.subscriptions.from_neighbour(name))
+                advertised = self.subscriptions.from_neighbour(name)
+                self.publications.readvertised(name, advertised, self.subscriptions.turned(name))
         self._redirected.clear()
         for name, told in self.publications.settled():
             self.send(out, name, told)

@@ -11,7 +11,7 @@ old ones are taken back, so that at no moment a document is lost that was wanted
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
 from pathcast import _core
@@ -57,6 +57,8 @@ class Side:
     """Numbers of what documents from there are like."""
     placed: set[int] = field(default_factory=set)
     """Handles in the forest."""
+    waiting: set[int] = field(default_factory=set)
+    """Handles that somebody wants and that no document from there can satisfy."""
     told: dict[Filter, None] = field(default_factory=dict)
     """What the neighbour knows."""
     touched: set[int] = field(default_factory=set)
@@ -171,26 +173,37 @@ class Publications:
         for filter in side.told:
             self.store.drop(("told", name, *filter))
 
-    def readvertised(self, name: str, advertised: Iterable[int]) -> None:
-        """Documents from a neighbour are different now."""
+    def readvertised(self, name: str, advertised: Container[int], turned: Iterable[int]) -> None:
+        """Some of what documents from a neighbour are like has come or gone."""
         side = self.sides[name]
-        side.advertised = set(advertised)
-        if self.policy.advertisements:
-            self._fill(side)
+        come = [number for number in turned if number in advertised and number not in side.advertised]
+        gone = [number for number in turned if number not in advertised and number in side.advertised]
+        side.advertised.difference_update(gone)
+        side.advertised.update(come)
+        if not self.policy.advertisements:
+            return
+        if gone:
+            placed = [handle for handle in side.placed if self.by_handle[handle].wanted_besides(side.name)]
+            fitting = set(self.cover.overlapping(sorted(side.advertised), placed))
+            for handle in sorted(set(placed) - fitting):
+                if side.forest not in self.by_handle[handle].merging:
+                    self.remove(side, handle)
+                    side.waiting.add(handle)
+        if come:
+            # What fits already need not be looked at, so the last advertisement costs no more than the first.
+            for handle in self.cover.overlapping(come, sorted(side.waiting)):
+                side.waiting.discard(handle)
+                self._insert(side, handle)
 
     def _fill(self, side: Side) -> None:
-        """Place every entry anew."""
+        """Place every entry."""
         wanted = [entry.handle for entry in self.entries.values() if entry.wanted_besides(side.name)]
+        fitting = wanted
         if self.policy.advertisements:
-            fitting = set(self.cover.overlapping(sorted(side.advertised), wanted))
-        else:
-            fitting = set(wanted)
-        for handle in wanted:
-            if handle in fitting:
-                self._insert(side, handle)
-        for handle in sorted(side.placed - fitting):
-            if side.forest not in self.by_handle[handle].merging:
-                self.remove(side, handle)
+            fitting = self.cover.overlapping(sorted(side.advertised), wanted)
+        for handle in fitting:
+            self._insert(side, handle)
+        side.waiting = set(wanted).difference(fitting)
 
     def _place(self, entry: Entry) -> None:
         for side in self.sides.values():
@@ -201,8 +214,12 @@ class Publications:
                     side.advertised and self.cover.overlapping(list(side.advertised), [entry.handle])
                 ):
                     self._insert(side, entry.handle)
-            elif placed and not wanted and side.forest not in entry.merging:
-                self.remove(side, entry.handle)
+                else:
+                    side.waiting.add(entry.handle)
+            elif not wanted:
+                side.waiting.discard(entry.handle)
+                if placed and side.forest not in entry.merging:
+                    self.remove(side, entry.handle)
 
     def _insert(self, side: Side, handle: int) -> None:
         if handle not in side.placed:

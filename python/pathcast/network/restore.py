@@ -38,8 +38,8 @@ def snapshot(broker: Broker) -> list[Record]:
     for publisher in broker.subscriptions.publishers.values():
         for neighbour in sorted(publisher.neighbours):
             store.put(("adv", neighbour, publisher.id), advertised_fields(publisher.advertised))
-    for neighbour, ids in broker.subscriptions.told.items():
-        for id in ids:
+    for neighbour in broker.subscriptions.informed:
+        for id in broker.subscriptions.told_ids(neighbour):
             store.put(("told-adv", neighbour, id), {})
     for entry in broker.publications.entries.values():
         for neighbour in sorted(entry.neighbours):
@@ -132,8 +132,6 @@ class _Restoring:
             broker.subscriptions.hold_local(str(value["as"]), advertised)
         for (neighbour, id), value in self.kind("adv"):
             broker.subscriptions.hold_for_neighbour(id, _advertised(value), neighbour)
-        for (neighbour, id), _ in self.kind("told-adv"):
-            broker.subscriptions.told.setdefault(neighbour, {})[id] = None
 
     def _filters(self) -> None:
         broker = self.broker
@@ -153,6 +151,9 @@ class _Restoring:
         told: dict[str, list[Filter]] = {}
         for (neighbour, *parts), _ in self.kind("told"):
             told.setdefault(neighbour, []).append(_filter(parts))
+        known: dict[str, list[str]] = {}
+        for (neighbour, id), _ in self.kind("told-adv"):
+            known.setdefault(neighbour, []).append(id)
         # What was done again to fill the tables is on record already.
         broker.store.taken()
         for link in broker.links.values():
@@ -161,6 +162,7 @@ class _Restoring:
             side = broker.publications.open_side(
                 link.name, broker.subscriptions.from_neighbour(link.name), told.get(link.name, ())
             )
+            broker.subscriptions.open(link.name, known.get(link.name))
             if broker.policy.advertisements:
                 for advert in broker.subscriptions.settled(link.name):
                     broker.send(out, link.name, advert)

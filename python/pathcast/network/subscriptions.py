@@ -3,12 +3,17 @@
 An advertisement is held by neighbours, or by a client of this broker. A neighbour is told of every
 advertisement that somebody else holds, unless another that it is told of covers it. Publishers with the
 same schema send the same paths, which have one number, so a thousand of them cost one automaton.
+
+Everything is kept up to date change by change: an advertisement costs the same whether it is the first or the
+hundred-thousandth. A new one is compared with a bounded number of those that a neighbour knows, first those
+that cover others already; one that is covered by none of them is told, which is never wrong.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain, islice
 
 from pathcast import _core
 from pathcast.network.message import Advertise, Advertised, Unadvertise
@@ -16,9 +21,11 @@ from pathcast.network.state import Store
 from pathcast.network.wire import advertised_fields
 
 COMPARED = 64
-"""Different advertisements that are compared with each other; of more, only equal ones are left out."""
+"""Advertisements that a new one is compared with."""
 
 Told = Advertise | Unadvertise
+Kind = int | str
+"""What is told once: a number of paths, or with covering turned off an id."""
 
 
 class ConflictError(ValueError):
@@ -40,6 +47,67 @@ class Publisher:
         return self.is_local or len(self.neighbours) > (neighbour in self.neighbours)
 
 
+@dataclass(slots=True, eq=False)
+class Informed:
+    """What one neighbour knows of advertisements."""
+
+    told: dict[Kind, str] = field(default_factory=dict)
+    """The id by which it knows them."""
+    hidden: dict[Kind, Kind] = field(default_factory=dict)
+    """Those it need not know, and what covers them."""
+    hides: dict[Kind, dict[Kind, None]] = field(default_factory=dict)
+    """The other way round."""
+    changed: dict[Kind, None] = field(default_factory=dict)
+    """Those to look at again."""
+    stale: list[str] = field(default_factory=list)
+    """Ids from before a restart that mean nothing now."""
+
+    def candidates(self) -> Iterator[Kind]:
+        """Those that a new one is compared with."""
+        return islice(chain(self.hides, reversed(self.told)), COMPARED)
+
+    def hide(self, kind: Kind, behind: Kind) -> None:
+        """Something need not be known because something else is."""
+        self.hidden[kind] = behind
+        self.hides.setdefault(behind, {})[kind] = None
+
+    def surface(self, kind: Kind) -> None:
+        """What something has hidden is looked at again."""
+        for each in self.hides.pop(kind, ()):
+            del self.hidden[each]
+            self.changed[each] = None
+
+    def drop(self, kind: Kind) -> None:
+        """Something is gone that was hidden."""
+        behind = self.hidden.pop(kind, None)
+        if behind is not None:
+            del self.hides[behind][kind]
+            if not self.hides[behind]:
+                del self.hides[behind]
+
+
+@dataclass(slots=True, eq=False)
+class Changes:
+    """Ids that a neighbour is to be told, and those that are to be withdrawn."""
+
+    new: dict[str, None] = field(default_factory=dict)
+    old: dict[str, None] = field(default_factory=dict)
+
+    def tell(self, id: str) -> None:
+        """The neighbour is to know an id; one that is not withdrawn yet it knows."""
+        if id in self.old:
+            del self.old[id]
+        else:
+            self.new[id] = None
+
+    def withdraw(self, id: str) -> None:
+        """It is not to know it."""
+        if id in self.new:
+            del self.new[id]
+        else:
+            self.old[id] = None
+
+
 class Subscriptions:
     """The table of one broker."""
 
@@ -48,12 +116,18 @@ class Subscriptions:
         self.store = store
         self.covering = covering
         self.publishers: dict[str, Publisher] = {}
-        self.told: dict[str, dict[str, None]] = {}
-        """By neighbour: the ids it knows."""
+        self.informed: dict[str, Informed] = {}
+        """By neighbour in the tree."""
+        self._by_kind: dict[Kind, dict[str, Publisher]] = {}
+        self._held: dict[str, dict[str, None]] = {}
+        """By neighbour: the ids that it advertises."""
+        self._counts: dict[str, dict[int, int]] = {}
+        """By neighbour: the numbers that it advertises, and how often."""
+        self._turned: dict[str, dict[int, None]] = {}
+        """By neighbour: the numbers that have come or gone since somebody asked."""
         self._numbers: dict[Advertised, int] = {}
         self._uses: dict[int, int] = {}
         self._next = 0
-        self._covers: dict[tuple[int, int], bool] = {}
 
     # -- who advertises what -------------------------------------------------------------------------------
 
@@ -72,9 +146,13 @@ class Subscriptions:
         publisher = self.publishers.get(id)
         if publisher is None:
             publisher = self.publishers[id] = Publisher(id, advertised, self.number(advertised))
+            self._by_kind.setdefault(self._kind(publisher), {})[id] = publisher
         elif publisher.advertised != advertised:
             raise ConflictError(f"the advertisement {id!r} is known with other paths")
         return publisher
+
+    def _kind(self, publisher: Publisher) -> Kind:
+        return publisher.number if self.covering else publisher.id
 
     def hold_for_neighbour(self, id: str, advertised: Advertised, neighbour: str) -> bool:
         """A neighbour advertises; whether that is new."""
@@ -82,12 +160,19 @@ class Subscriptions:
         if neighbour in publisher.neighbours:
             return False
         publisher.neighbours.add(neighbour)
+        self._held.setdefault(neighbour, {})[id] = None
+        counts = self._counts.setdefault(neighbour, {})
+        counts[publisher.number] = counts.get(publisher.number, 0) + 1
+        self._turned.setdefault(neighbour, {})[publisher.number] = None
         self.store.put(("adv", neighbour, id), advertised_fields(advertised))
+        self._changed(publisher)
         return True
 
     def hold_local(self, id: str, advertised: Advertised) -> None:
         """A client of this broker advertises."""
-        self._publisher(id, advertised).is_local = True
+        publisher = self._publisher(id, advertised)
+        publisher.is_local = True
+        self._changed(publisher)
 
     def release_neighbour(self, id: str, neighbour: str) -> bool:
         """A neighbour no longer advertises it; whether it did."""
@@ -95,7 +180,14 @@ class Subscriptions:
         if publisher is None or neighbour not in publisher.neighbours:
             return False
         publisher.neighbours.discard(neighbour)
+        del self._held[neighbour][id]
+        counts = self._counts[neighbour]
+        counts[publisher.number] -= 1
+        if not counts[publisher.number]:
+            del counts[publisher.number]
+            self._turned.setdefault(neighbour, {})[publisher.number] = None
         self.store.drop(("adv", neighbour, id))
+        self._changed(publisher)
         self._forget(publisher)
         return True
 
@@ -103,80 +195,117 @@ class Subscriptions:
         """A client of this broker no longer advertises it."""
         publisher = self.publishers[id]
         publisher.is_local = False
+        self._changed(publisher)
         self._forget(publisher)
+
+    def _changed(self, publisher: Publisher) -> None:
+        for informed in self.informed.values():
+            informed.changed[self._kind(publisher)] = None
 
     def _forget(self, publisher: Publisher) -> None:
         if publisher.is_local or publisher.neighbours:
             return
         del self.publishers[publisher.id]
+        kind = self._kind(publisher)
+        del self._by_kind[kind][publisher.id]
+        if not self._by_kind[kind]:
+            del self._by_kind[kind]
         number = publisher.number
         self._uses[number] -= 1
         if not self._uses[number]:
             del self._uses[number]
             del self._numbers[publisher.advertised]
             self.cover.unadvertise(number)
-            self._covers = {pair: known for pair, known in self._covers.items() if number not in pair}
 
-    def from_neighbour(self, neighbour: str) -> set[int]:
-        """What documents from a neighbour may be like."""
-        return {each.number for each in self.publishers.values() if neighbour in each.neighbours}
+    def from_neighbour(self, neighbour: str) -> dict[int, int]:
+        """What documents from a neighbour may be like: numbers, with how many publishers each has."""
+        return self._counts.setdefault(neighbour, {})
 
-    def held_by(self, neighbour: str) -> list[str]:
+    def turned(self, neighbour: str) -> list[int]:
+        """Numbers that a neighbour has begun or ceased to advertise since the last call."""
+        return list(self._turned.pop(neighbour, ()))
+
+    def held_by(self, neighbour: str) -> dict[str, None]:
         """The ids that a neighbour advertises."""
-        return [each.id for each in self.publishers.values() if neighbour in each.neighbours]
+        return self._held.get(neighbour, {})
 
     # -- telling neighbours --------------------------------------------------------------------------------
 
-    def settled(self, neighbour: str) -> list[Told]:
-        """What a neighbour must be told now, new before old."""
-        known = self.told.setdefault(neighbour, {})
-        wanted = self._wanted(neighbour)
-        told: list[Told] = []
-        for id in wanted:
-            if id not in known:
-                known[id] = None
-                self.store.put(("told-adv", neighbour, id), {})
-                told.append(Advertise(id, self.publishers[id].advertised))
-        for id in [id for id in known if id not in wanted]:
-            del known[id]
-            self.store.drop(("told-adv", neighbour, id))
-            told.append(Unadvertise(id))
-        return told
+    def open(self, neighbour: str, told: list[str] | None = None) -> None:
+        """Begin to tell a neighbour everything; `told` are the ids it knows from before a restart."""
+        informed = self.informed[neighbour] = Informed()
+        for id in told or ():
+            publisher = self.publishers.get(id)
+            if publisher is None or self._kind(publisher) in informed.told:
+                informed.stale.append(id)
+            else:
+                informed.told[self._kind(publisher)] = id
+        informed.changed = dict.fromkeys(self._by_kind)
 
     def close(self, neighbour: str) -> None:
         """A neighbour is told nothing more, and what it was told is forgotten."""
-        for id in self.told.pop(neighbour, {}):
+        for id in self.told_ids(neighbour):
             self.store.drop(("told-adv", neighbour, id))
+        self.informed.pop(neighbour, None)
 
-    def _wanted(self, neighbour: str) -> dict[str, None]:
-        """The publishers a neighbour should know, one for each number, without those that others cover.
+    def told_ids(self, neighbour: str) -> list[str]:
+        """The ids that a neighbour knows."""
+        informed = self.informed.get(neighbour)
+        return [] if informed is None else [*informed.told.values(), *informed.stale]
 
-        Whom it knows already is preferred, so that a newcomer alike changes nothing.
-        """
-        known = self.told.get(neighbour, {})
-        by_number: dict[int, str] = {}
-        for publisher in self.publishers.values():
-            if publisher.known_besides(neighbour):
-                standing = by_number.get(publisher.number)
-                if standing is None or not self.covering:
-                    by_number[publisher.number if self.covering else len(by_number)] = publisher.id
-                elif publisher.id in known and standing not in known:
-                    by_number[publisher.number] = publisher.id
-        if self.covering and 1 < len(by_number) <= COMPARED:
-            return dict.fromkeys(by_number[number] for number in self._uncovered(by_number))
-        return dict.fromkeys(by_number.values())
+    def settled(self, neighbour: str) -> list[Told]:
+        """What a neighbour must be told now, new before old."""
+        informed = self.informed[neighbour]
+        changes = Changes(old=dict.fromkeys(informed.stale))
+        informed.stale = []
+        while informed.changed:
+            kind = next(iter(informed.changed))
+            del informed.changed[kind]
+            self._settle(neighbour, informed, kind, changes)
+        for id in changes.new:
+            self.store.put(("told-adv", neighbour, id), {})
+        for id in changes.old:
+            self.store.drop(("told-adv", neighbour, id))
+        return [
+            *(Advertise(id, self.publishers[id].advertised) for id in changes.new),
+            *map(Unadvertise, changes.old),
+        ]
 
-    def _uncovered(self, numbers: Iterable[int]) -> list[int]:
-        kept: list[int] = []
-        for number in numbers:
-            if any(self._covering(other, number) for other in kept):
-                continue
-            kept = [other for other in kept if not self._covering(number, other)]
-            kept.append(number)
-        return kept
+    def _settle(self, neighbour: str, informed: Informed, kind: Kind, changes: Changes) -> None:
+        publishers = self._by_kind.get(kind, {})
+        known = informed.told.get(kind)
+        if known is not None and known in publishers and publishers[known].known_besides(neighbour):
+            return
+        another = next((id for id, each in publishers.items() if each.known_besides(neighbour)), None)
+        if known is not None:
+            changes.withdraw(informed.told.pop(kind))
+            if another is None:
+                informed.surface(kind)
+            else:
+                informed.told[kind] = another
+                changes.tell(another)
+        elif another is None:
+            informed.drop(kind)
+        elif kind not in informed.hidden:
+            self._introduce(informed, kind, another, changes)
 
-    def _covering(self, general: int, specific: int) -> bool:
-        known = self._covers.get((general, specific))
-        if known is None:
-            known = self._covers[general, specific] = self.cover.advertisement_covers(general, specific)
-        return known
+    def _introduce(self, informed: Informed, kind: Kind, id: str, changes: Changes) -> None:
+        if self.covering:
+            candidates = [each for each in informed.candidates() if each in self._by_kind]
+            for other in candidates:
+                if self._covers(other, kind):
+                    informed.hide(kind, other)
+                    return
+            for other in dict.fromkeys(candidates):
+                if other in informed.told and self._covers(kind, other):
+                    changes.withdraw(informed.told.pop(other))
+                    for each in informed.hides.pop(other, {}):
+                        informed.hide(each, kind)
+                    informed.hide(other, kind)
+        informed.told[kind] = id
+        changes.tell(id)
+
+    def _covers(self, general: Kind, specific: Kind) -> bool:
+        assert isinstance(general, int)
+        assert isinstance(specific, int)
+        return self.cover.advertisement_covers(general, specific)
