@@ -399,3 +399,55 @@ def _advertisement_covers(general: str, specific: str) -> bool:
     cover.advertise(0, [general])
     cover.advertise(1, [specific])
     return cover.advertisement_covers(0, 1)
+
+
+def test_many_names_are_no_way_around_the_rate() -> None:
+    """Memory of senders is bounded, and so is what all of them may send together."""
+    broker = linked(policy=Policy(rate=10.0, burst=20, total_rate=100.0))
+    refused = 0
+    for number in range(20_000):
+        outcome = broker.handle_client(f"name{number}", m.ClientPublish("1", b"<a/>"), number / 10_000)
+        refused += bool(outcome.quarantined)
+    assert refused >= 19_000
+    assert len(broker.rates.buckets) <= 10_000
+
+
+def test_clients_are_bounded() -> None:
+    broker = linked(policy=Policy(max_clients=3))
+    for number in range(5):
+        outcome = broker.handle_client(f"c{number}", m.ClientSubscribe("1", Filter("//a")), 0.0)
+        assert bool(outcome.quarantined) == (number >= 3)
+    broker.handle_client("c0", m.ClientLeave(), 0.0)
+    assert not broker.handle_client("c9", m.ClientSubscribe("1", Filter("//a")), 0.0).quarantined
+
+
+def test_origins_and_ids_of_documents_are_checked() -> None:
+    """A neighbour cannot speak for this broker, and two clients never have the same id."""
+    broker = linked()
+    broker.handle_client("x", m.ClientSubscribe("1", Filter("//a")), 0.0)
+    for document in ("b1/news/7", "b2/news", "b2/news/7/8", "b2/news/7!", "b2/news/7#1", "b2/x>1/2"):
+        outcome = broker.handle_message("b2", m.Publish(document, b"<a/>"), 0.0)
+        assert outcome.quarantined, document
+        assert not outcome.deliveries
+    assert broker.handle_client("news", m.ClientPublish("7", b"<a/>"), 0.0).deliveries
+    assert broker.handle_client("a", m.ClientPublish("b/1", b"<a/>"), 0.0).deliveries
+    assert broker.handle_client("a/b", m.ClientPublish("1", b"<a><c/></a>"), 0.0).deliveries
+
+
+def test_a_neighbour_that_invents_a_root_changes_nothing_where_roots_are_configured() -> None:
+    broker = linked("b2", "b1", Policy(roots=("b1",)))
+    broker.handle_message("b1", m.Hello(("b1",), 1), 0.0)
+    assert broker.path == ("b2", "b1")
+    broker.handle_link_up("evil", 0.0)
+    broker.handle_message("evil", m.Hello(("evil", "!"), 1), 0.0)
+    assert broker.path == ("b2", "b1")
+    assert broker.links["b1"].is_used
+
+
+def test_what_is_not_advertised_is_refused_if_the_policy_says_so() -> None:
+    broker = linked(policy=Policy(unadvertised="refuse"))
+    broker.handle_client("p", m.ClientAdvertise("k", A), 0.0)
+    assert not broker.handle_client("p", m.ClientPublish("1", b"<a><b/></a>"), 0.0).quarantined
+    outcome = broker.handle_client("p", m.ClientPublish("2", b"<a><z/></a>"), 0.0)
+    assert "/a/z" in outcome.quarantined[0].reason
+    assert not [each for _, each in outcome.messages if isinstance(each, m.Publish)]

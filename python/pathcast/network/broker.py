@@ -30,7 +30,7 @@ from pathcast.network import message as m
 from pathcast.network.agreement import Agreement
 from pathcast.network.liveness import Liveness
 from pathcast.network.message import Advertised, BrokerMessage, ClientMessage, Filter, Publish, Quarantined
-from pathcast.network.outcome import Bucket, Counters, Outcome
+from pathcast.network.outcome import Counters, Outcome, Rates
 from pathcast.network.policy import Policy
 from pathcast.network.publications import Publications
 from pathcast.network.routing import RefusedError, Router, document_id
@@ -75,7 +75,7 @@ class Broker:
         self.agreement = Agreement(self, self.store)
         self.liveness = Liveness(self)
         self.is_leaving = False
-        self._buckets: dict[str, Bucket] = {}
+        self.rates = Rates(self.policy.rate, self.policy.burst, self.policy.total_rate)
         self._redirected: set[str] = set()
         self._kept: dict[str, Link] = {}
         self._advertised_changed = False
@@ -341,7 +341,7 @@ class Broker:
     # -- clients -------------------------------------------------------------------------------------------
 
     def _client_subscribe(self, name: str, message: m.ClientSubscribe) -> None:
-        client = self.clients.get(name) or Client()
+        client = self._known(name)
         old = client.filters.get(message.id)
         if old == message.filter:
             return
@@ -366,7 +366,7 @@ class Broker:
         self._tidy(name)
 
     def _client_advertise(self, name: str, message: m.ClientAdvertise) -> None:
-        client = self.clients.get(name) or Client()
+        client = self._known(name)
         old = client.advertised.get(message.id)
         if old is not None and old[1] == message.advertised:
             return
@@ -403,7 +403,6 @@ class Broker:
             self._client_unsubscribe(name, m.ClientUnsubscribe(id))
         for id in list(client.advertised):
             self._client_unadvertise(name, m.ClientUnadvertise(id))
-        self._buckets.pop(f"client {name}", None)
 
     def _tidy(self, name: str) -> None:
         client = self.clients[name]
@@ -426,13 +425,15 @@ class Broker:
     # -- the end of a step ---------------------------------------------------------------------------------
 
     def _admit(self, sender: str, now: float) -> None:
-        if self.policy.rate is None:
-            return
-        bucket = self._buckets.get(sender)
-        if bucket is None:
-            bucket = self._buckets[sender] = Bucket(self.policy.rate, self.policy.burst)
-        if not bucket.takes(now):
-            raise RefusedError(f"it sends more than {self.policy.rate:g} messages a second")
+        if not self.rates.admits(sender, now):
+            raise RefusedError("more messages a second than are allowed")
+
+    def _known(self, name: str) -> Client:
+        """A client, or a place for a new one."""
+        client = self.clients.get(name)
+        if client is None and len(self.clients) >= self.policy.max_clients:
+            raise RefusedError(f"there are {self.policy.max_clients:,} clients, the most that are taken")
+        return client or Client()
 
     def keep(self, link: Link) -> None:
         """A link has changed and is recorded at the end of the step."""

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from pathcast.network.message import BrokerMessage, Delivery, Quarantined
 from pathcast.network.state import Record
 
+KNOWN = 10_000
+"""Senders whose rate is measured at one time."""
+
 
 @dataclass(slots=True)
 class Outcome:
@@ -60,6 +63,10 @@ class Bucket:
         self.rate, self.burst = rate, burst
         self.left, self.at = float(burst), 0.0
 
+    def is_full(self, now: float) -> bool:
+        """Whether nothing of the allowance is used."""
+        return self.left + max(0.0, now - self.at) * self.rate >= self.burst
+
     def takes(self, now: float) -> bool:
         """Whether one more is allowed. A clock that jumps back gives nothing and takes nothing."""
         self.left = min(float(self.burst), self.left + max(0.0, now - self.at) * self.rate)
@@ -68,3 +75,39 @@ class Bucket:
             return False
         self.left -= 1
         return True
+
+
+class Rates:
+    """How much each sender may send, and all of them together.
+
+    A sender that has been quiet for long enough is like a new one and is forgotten, so that memory is bounded
+    by what comes in a burst and not by how many names there are.
+
+    >>> rates = Rates(rate=1.0, burst=1, total=None)
+    >>> [rates.admits("a", 0.0), rates.admits("a", 0.0), rates.admits("b", 0.0)]
+    [True, False, True]
+    """
+
+    def __init__(self, rate: float | None, burst: int, total: float | None) -> None:
+        self.rate, self.burst = rate, burst
+        self.total = None if total is None else Bucket(total, 10 * burst)
+        self.buckets: dict[str, Bucket] = {}
+
+    def admits(self, sender: str, now: float) -> bool:
+        """Whether one more message of a sender is allowed."""
+        if self.rate is not None:
+            bucket = self.buckets.get(sender)
+            if bucket is None:
+                if len(self.buckets) >= KNOWN:
+                    self._forget(now)
+                bucket = self.buckets[sender] = Bucket(self.rate, self.burst)
+            if not bucket.takes(now):
+                return False
+        return self.total is None or self.total.takes(now)
+
+    def _forget(self, now: float) -> None:
+        """Those whose allowance is whole again; if there are none, those who were first."""
+        for sender in [sender for sender, bucket in self.buckets.items() if bucket.is_full(now)]:
+            del self.buckets[sender]
+        while len(self.buckets) >= KNOWN:
+            del self.buckets[next(iter(self.buckets))]

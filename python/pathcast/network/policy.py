@@ -64,8 +64,12 @@ class Policy:
     """Advertisements of one neighbour or client."""
     rate: float | None = None
     """Messages a second from one sender; more go to the quarantine. None means no bound."""
+    total_rate: float | None = None
+    """Messages a second from all senders together, so that many names are no way around `rate`."""
+    max_clients: int = 100_000
+    """Clients that have subscribed or advertised something."""
     burst: int = 1_000
-    """Messages that a sender may send at once, with a bound on the rate."""
+    """Messages that may come at once from one sender; from all together ten times as many."""
     durable: bool = True
     """Whether changes of state are reported as records."""
     limits: Limits = field(default_factory=Limits)

@@ -300,16 +300,15 @@ class _Reader:
         known = [each.name for each in fields(Policy) if each.name not in ("wire", "durable")]
         table = self.table(value, "policy", " ".join(known))
         usual = Policy()
-        merging, limits, rate, roots = (
-            table.pop(key, None) for key in ("merging", "limits", "rate", "roots")
-        )
+        merging, limits, roots = (table.pop(key, None) for key in ("merging", "limits", "roots"))
+        rates: dict[str, Any] = {key: table.pop(key) for key in ("rate", "total_rate") if key in table}
         given: dict[str, Any] = {
             key: self.get(table, key, getattr(usual, key), inside="policy") for key in table
         }
-        if rate is not None:
-            given["rate"] = self.get({"rate": rate}, "rate", 0.0, inside="policy")
-            if given["rate"] <= 0:
-                raise self.error(f"policy.rate must be more than 0 messages a second, not {rate!r}")
+        for key in rates:
+            given[key] = self.get(rates, key, 0.0, inside="policy")
+            if given[key] <= 0:
+                raise self.error(f"policy.{key} must be more than 0 messages a second, not {rates[key]!r}")
         if roots is not None:
             named = self.get({"roots": roots}, "roots", [], inside="policy")
             given["roots"] = tuple(self.name(each, "policy.roots") for each in named)
