@@ -9,7 +9,7 @@ make a reader run code or use more memory than the message has bytes.
 >>> encode(Subscribe(Filter("/a/b")))
 b'{"v":1,"kind":"subscribe","filter":{"xpath":"/a/b"}}\\n'
 >>> decode(encode(Publish("b1/c/7", b"<a/>")))
-Publish(document='b1/c/7', body=b'<a/>', path=None)
+Publish(document='b1/c/7', body=b'<a/>', path=None, flood=False)
 >>> decode(b'{"v":1,"kind":"subscribe"}\\n')
 Traceback (most recent call last):
 pathcast.network.wire.WireError: a message of kind 'subscribe' has no 'filter'
