@@ -129,7 +129,7 @@ class Manifest:
 
     @property
     def hash(self) -> str:
-        """The version of the whole set: equal sets of subscriptions with equal settings have equal ones."""
+        """The version of the whole set: equal tables compiled with equal settings have equal ones."""
         digest = hashlib.sha256(_settings_json(self.settings).encode())
         digest.update(f"{self.id_type} {self.subscriber_type} {len(self.shards)}".encode())
         for shard in self.shards:

@@ -63,7 +63,7 @@ class Compiled:
 
     @property
     def hash(self) -> str:
-        """The version: equal subscriptions compiled with equal settings have equal ones."""
+        """The version: equal tables compiled with equal settings have equal ones."""
         return self.manifest.hash
 
     @property
