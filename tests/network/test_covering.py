@@ -312,6 +312,8 @@ def test_overlap_with_the_graph_is_exact_for_linear_paths() -> None:
         ("/a/b/c/d", "/a/x/c/d", "/a/*/c/d"),
         ("/a/b/d/e", "/a/x/y/d/e", "/a//d/e"),
         ("/a//b", "/a/b", "/a//b"),
+        ("/a/b/c/d", "/a/x/c/y", "/a/*/c/*"),
+        ("/a/b//c/d", "/a//b/c/d", "/a//b//c/d"),
         ("/a/b", "/c/d", None),
         ("/a[x]/b", "/a[x]/c", None),
     ],

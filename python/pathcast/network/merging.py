@@ -1,6 +1,7 @@
 """Two linear paths into one that covers both: the three rules of the paper.
 
-1. One name differs: it becomes ``*``.  2. One name and one operator differ: ``*`` and ``//``.
+1. One name differs: it becomes ``*``.
+2. Two things differ, names or operators: names become ``*``, operators ``//``.
 3. A part in the middle differs: it becomes ``//``.
 
 A merger is *perfect* if it selects nothing that its members do not, under what publishers advertise;
@@ -47,14 +48,21 @@ def merged(first: Steps, second: Steps, rules: Sequence[int] = (1, 2, 3)) -> tup
     >>> rule, path = merged(steps("/a/*/c/d"), steps("/a/*/c/e"))
     >>> rule, text(path)
     (1, '/a/*/c/*')
+    >>> rule, path = merged(steps("/a/b//c/d"), steps("/a//b/c/d"))
+    >>> rule, text(path)
+    (2, '/a//b//c/d')
     """
     if len(first) == len(second):
         names = [at for at, (one, other) in enumerate(zip(first, second, strict=True)) if one[1] != other[1]]
         axes = [at for at, (one, other) in enumerate(zip(first, second, strict=True)) if one[0] != other[0]]
         if 1 in rules and len(names) == 1 and not axes:
             return 1, _generalised(first, names, axes)
-        if 2 in rules and len(names) <= 1 and len(axes) == 1:
+        if 2 in rules and axes and len(names) + len(axes) <= 2:
             return 2, _generalised(first, names, axes)
+        if 2 in rules and len(names) == 2 and not axes and len(first) >= 4:
+            # At least as many names are equal.
+            cut = _cut(first, second) if 3 in rules else None
+            return cut or (2, _generalised(first, names, axes))
     if 3 in rules:
         return _cut(first, second)
     return None

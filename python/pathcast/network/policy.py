@@ -17,7 +17,7 @@ class Merging:
     max_degree: float = 0.0
     """The share of paths that a merger may select and no member does; 0 allows perfect ones only."""
     rules: tuple[int, ...] = (1,)
-    """1: one name differs. 2: one name and one operator differ. 3: a part in the middle differs."""
+    """1: one name differs. 2: two things differ, names or operators. 3: a part in the middle differs."""
     depth: int = 12
     """Levels down to which paths are counted."""
     advertised: Advertised | None = None
