@@ -113,6 +113,9 @@ class BrokerSettings:
     batch: int = 500
     """Messages of one transaction, at most."""
     report_seconds: float = 10.0
+    monitor_host: str = "127.0.0.1"
+    monitor_port: int | None = None
+    """Where metrics and health are served; None is nowhere."""
     gap: Gap = "stop"
     """What to do when Kafka has thrown messages away that were not read: end with an error, or go on."""
 
@@ -224,7 +227,7 @@ class _Reader:
     def broker(self, content: Mapping[str, Any]) -> BrokerSettings:
         keys = (
             "name prefix neighbours clients open kafka topics replication policy max_message_bytes batch "
-            "report_seconds gap"
+            "report_seconds gap monitor"
         )
         table = self.table(content, "", keys)
         if "name" not in table:
@@ -232,7 +235,7 @@ class _Reader:
         name = self.name(table["name"], "name")
         prefix = self.name(table.get("prefix", "pathcast"), "prefix")
         topics = self.table(table.get("topics", {}), "topics", "inbox state outbox quarantine")
-        named = {
+        named: dict[str, Any] = {
             kind: self.name(topics.get(kind, f"{prefix}.{name}.{kind}"), f"topics.{kind}")
             for kind in ("inbox", "state", "outbox", "quarantine")
         }
@@ -255,6 +258,7 @@ class _Reader:
             batch=self.at_least(table, "batch", 500, 1),
             report_seconds=seconds,
             gap=gap,
+            **self.monitor(table.get("monitor")),
             **named,
         )
         if name in made.neighbours:
@@ -262,6 +266,16 @@ class _Reader:
         if made.state in (*made.sources, *made.targets) or set(made.sources) & set(made.targets):
             raise self.error("topics: one topic cannot be both read and written, or hold more than the state")
         return made
+
+    def monitor(self, value: Any) -> dict[str, Any]:
+        if value is None:
+            return {}
+        table = self.table(value, "monitor", "host port")
+        port: int = self.get(table, "port", 9464, inside="monitor")
+        if not 0 <= port < 1 << 16:
+            raise self.error(f"monitor.port must be a port, not {port}")
+        host: str = self.get(table, "host", "127.0.0.1", inside="monitor")
+        return {"monitor_host": host, "monitor_port": port}
 
     def client(self, content: Mapping[str, Any]) -> ClientSettings:
         table = self.table(content, "", "name broker prefix inbox outbox kafka max_message_bytes")

@@ -53,6 +53,7 @@ from pathcast.network.transports.kafka.envelope import (
 )
 from pathcast.network.transports.kafka.log import position_record, read_state
 from pathcast.network.transports.kafka.report import Report
+from pathcast.network.transports.monitor import Monitor, metrics
 from pathcast.network.transports.settings import BrokerSettings
 from pathcast.network.wire import encode
 
@@ -100,6 +101,8 @@ class KafkaBroker:
         self._careful = 0
         """Messages that are taken one a transaction, with each consequence written alone."""
         self._next_tick = 0.0
+        self._monitor: Monitor | None = None
+        self._next_page = 0.0
         self._stopping = threading.Event()
         self.waiting_since: float | None = None
         """When a call to Kafka began that is not back, by the monotonic clock; see `HUNG`."""
@@ -116,6 +119,11 @@ class KafkaBroker:
             for name in topics.create(self.connection, self.settings):
                 self.report.say(f"created the topic {name}")
         topics.check(self.connection, self.settings)
+        if self.settings.monitor_port is not None:
+            try:
+                self._monitor = Monitor(self.settings.monitor_host, self.settings.monitor_port)
+            except OSError as error:
+                raise TransportError(f"{self.settings.name}: monitor: {error.strerror}") from None
         largest = self.settings.max_message_bytes + topics.OVERHEAD
         fetched = max(50 << 20, largest)
         self._producer = self.connection.producer(
@@ -150,6 +158,8 @@ class KafkaBroker:
                     undone += 1
                     self._undo(str(error), undone)
         finally:
+            if self._monitor is not None:
+                self._monitor.close()
             self._consumer.close()
             self.report.tick(self.broker, 0, last=True)
         self.report.say("stopped")
@@ -183,6 +193,12 @@ class KafkaBroker:
                 self.poison.pop(each.place, None)
             self.report.taken += len(batch)
         self.report.tick(self.broker, self._behind)
+        if self._monitor is not None and time.monotonic() >= self._next_page:
+            self._next_page = time.monotonic() + 1.0
+            report = self.report
+            self._monitor.write(
+                metrics(self.broker, taken=report.taken, undone=report.undone, behind=self._behind)
+            )
 
     def _tick(self) -> Outcome:
         """Heartbeats that are due, and what follows from the silence of neighbours."""
