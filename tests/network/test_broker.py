@@ -234,8 +234,8 @@ def test_damaged_state_is_an_error() -> None:
     """Torn, corrupted, of another version or broker; never a broker that forgot something."""
     records = snapshot(filled())
     damaged = [
-        [Record(b'["broker"]', b'{"version":2,"name":"b1"}')],
-        [Record(b'["broker"]', b'{"version":1,"name":"b9"}')],
+        [Record(b'["broker"]', b'{"version":1,"name":"b1"}')],
+        [Record(b'["broker"]', b'{"version":2,"name":"b9"}')],
         [Record(b"[", b"{}")],
         [Record(b"[]", b"{}")],
         [Record(b'["doc","x"]', b"[]")],

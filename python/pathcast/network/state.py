@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from pathcast.errors import PathcastError
 
-VERSION = 1
+VERSION = 2
 
 Key = tuple[Any, ...]
 
