@@ -105,6 +105,8 @@ def peers(kept: Kept, plan: Plan) -> Iterator[Row]:
     with _session() as (spark, folder):
         frame = _documents(spark, folder, (1 + ROUNDS) * PART)
         for number, (few, many) in PEERS.items():
+            if kept.has(f"{number:,} subscriptions"):
+                continue
             queries = wire.queries(number)
             compiled = compile_subscriptions(
                 _subscriptions(spark, folder, queries), folder / f"index-{number}"
