@@ -451,3 +451,17 @@ def test_what_is_not_advertised_is_refused_if_the_policy_says_so() -> None:
     outcome = broker.handle_client("p", m.ClientPublish("2", b"<a><z/></a>"), 0.0)
     assert "/a/z" in outcome.quarantined[0].reason
     assert not [each for _, each in outcome.messages if isinstance(each, m.Publish)]
+
+
+def test_a_neighbour_that_never_answers_costs_no_memory() -> None:
+    """Subscriptions come and go while it is silent; when it answers, what is left is confirmed."""
+    broker = linked(policy=Policy(advertisements=False))
+    for number in range(10_000):
+        broker.handle_client("x", m.ClientSubscribe("1", Filter(f"/a{number}")), 0.0)
+    waiting = broker.agreement._confirming
+    assert sum(len(each.subscriptions) for each in waiting) < 5_000
+    confirmed = []
+    for _ in range(3):
+        link = broker.links["b2"]
+        confirmed += broker.handle_message("b2", m.Synced(link.asked), 0.0).confirmed
+    assert confirmed == [("x", "1")]

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from pathcast.network.broker import Broker
     from pathcast.network.outcome import Outcome
 
+WAITING = 1_000
+"""Groups of subscriptions that wait for different answers."""
 TRUSTED = 3
 """The round that ends an unrest."""
 
@@ -202,8 +204,23 @@ class Agreement:
                 for link in broker.links.values()
                 if link.is_used and link.is_open and link.synced < link.told
             }
-            self._confirming.append(Confirming(self._subscribed, awaits))
+            self._wait(Confirming(self._subscribed, awaits))
             self._subscribed = []
+
+    def _wait(self, more: Confirming) -> None:
+        if len(self._confirming) < WAITING:
+            self._confirming.append(more)
+            return
+        # Together and a little later, so that a neighbour that does not answer costs no memory.
+        last = self._confirming[-1]
+        last.awaits.update(more.awaits)
+        last.subscriptions.extend(more.subscriptions)
+        if len(last.subscriptions) > 2 * len(self._latest) + WAITING:
+            last.subscriptions[:] = [
+                (client, id, number)
+                for client, id, number in last.subscriptions
+                if self._latest.get((client, id)) == number
+            ]
 
     def confirm(self, out: Outcome) -> None:
         """Tell clients of subscriptions that are known everywhere; the end of every step."""
