@@ -17,7 +17,7 @@ MUCH, NONE = 64 << 20, 0
         (["/a/b", "/a/c/@x"], MUCH, "lazy-dfa", "no // and no *"),
         (["/a/b", "//c"], MUCH, "lazy-dfa", "few sets"),
         (["/a/b", "/a/*"], MUCH, "lazy-dfa", "few sets"),
-        (["/a[b = 2]/c"], MUCH, "lazy-dfa", "no // and no *"),
+        (["/a[b = 2]/c"], MUCH, "auto", "no subscription looks for a path"),
         (["/a/b", "//c"], NONE, "yfilter", "no room"),
         (["/a/b"], 2_000, "yfilter", "no room"),
     ],

@@ -205,6 +205,7 @@ impl Expressions {
     /// Gives back room that was kept for growth.
     pub(super) fn settle(&mut self) {
         self.paths.settle();
+        self.twigs.automaton.settle();
         self.expressions.shrink_to_fit();
     }
 

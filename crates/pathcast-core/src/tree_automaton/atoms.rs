@@ -7,11 +7,10 @@ use std::hash::Hash;
 
 use hashbrown::HashTable;
 
-use super::NONE;
 use super::constants::{Constants, TextId};
 use super::place::At;
 use super::prefixes::Prefixes;
-use super::rules::RuleId;
+use super::rules::{RuleId, Waiting};
 use super::subjects::SubjectId;
 use super::summary::{Awaited, Summary};
 use super::words::Words;
@@ -90,8 +89,8 @@ pub(super) struct Atom {
     pub(super) kind: Kind,
     /// Rules that ask for it.
     pub(super) users: u32,
-    /// The first rule that waits for it.
-    pub(super) first: RuleId,
+    /// The rules that wait for it.
+    pub(super) waiting: Vec<Waiting>,
     /// How many levels of [`Kind::Either`] lie below: lower ones are decided before.
     pub(super) stratum: u32,
     /// In how many of the documents counted it was so.
@@ -124,7 +123,7 @@ impl Atoms {
     /// A new atom.
     pub(super) fn insert(&mut self, kind: Kind, stratum: u32) -> AtomId {
         let place = hash(&kind);
-        let atom = Atom { kind, users: 0, first: NONE, stratum, hits: 0 };
+        let atom = Atom { kind, users: 0, waiting: Vec::new(), stratum, hits: 0 };
         let id = super::put(&mut self.atoms, &mut self.free, atom);
         let atoms = &self.atoms;
         self.index.insert_unique(place, id, |&id| hash(&atoms[id as usize].kind));
@@ -154,12 +153,20 @@ impl Atoms {
         self.atoms.len()
     }
 
+    pub(super) fn settle(&mut self) {
+        self.atoms.iter_mut().for_each(|atom| atom.waiting.shrink_to_fit());
+        self.atoms.shrink_to_fit();
+    }
+
     pub(super) fn len(&self) -> usize {
         self.index.len()
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        let rules = |atom: &Atom| if let Kind::Either(rules) = &atom.kind { rules.len() * 4 } else { 0 };
+        let rules = |atom: &Atom| {
+            let either = if let Kind::Either(rules) = &atom.kind { rules.len() * 4 } else { 0 };
+            either + atom.waiting.capacity() * size_of::<Waiting>()
+        };
         self.atoms.iter().map(rules).sum::<usize>()
             + self.atoms.capacity() * size_of::<Atom>()
             + self.index.allocation_size()

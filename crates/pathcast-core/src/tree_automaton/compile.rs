@@ -51,7 +51,7 @@ impl TreeAutomaton {
             },
             other => (self.rule(At::DOCUMENT, other), 0, true),
         };
-        self.rules.aim(rule, Target::Subscription { min, exact, expression });
+        self.aim(rule, Target::Subscription { min, exact, expression });
         rules.push(rule);
     }
 
@@ -98,7 +98,7 @@ impl TreeAutomaton {
                 let known = self.atoms.find(&kind);
                 let atom = known.unwrap_or_else(|| {
                     let atom = self.atoms.insert(kind, 0);
-                    self.rules.aim(rule, Target::Above { at, min, exact, atom });
+                    self.aim(rule, Target::Above { at, min, exact, atom });
                     atom
                 });
                 Literal::new(atom, false)
@@ -124,7 +124,7 @@ impl TreeAutomaton {
         for part in parts {
             let rule = self.rule(at, part);
             // Held while the others are made.
-            self.rules.aim(rule, Target::Same(NONE));
+            self.aim(rule, Target::Same(NONE));
             rules.push(rule);
         }
         let held = rules.clone();
@@ -136,11 +136,12 @@ impl TreeAutomaton {
             let rules = rules.clone();
             let stratum = rules.iter().map(|&rule| self.rules.get(rule).stratum).max().unwrap_or(0);
             let atom = self.atoms.insert(kind, stratum + 1);
-            rules.iter().for_each(|&rule| self.rules.aim(rule, Target::Same(atom)));
+            rules.iter().for_each(|&rule| self.aim(rule, Target::Same(atom)));
             atom
         });
         for rule in held {
             self.rules.miss(rule, |target| target == Target::Same(NONE));
+            self.retarget(rule);
         }
         Literal::new(atom, false)
     }
@@ -233,9 +234,16 @@ impl TreeAutomaton {
         self.either(At::DOCUMENT, &[])
     }
 
+    /// A rule has one target more.
+    fn aim(&mut self, id: RuleId, target: Target) {
+        self.rules.aim(id, target);
+        self.retarget(id);
+    }
+
     /// A rule has one target less; the last takes it out.
     fn release_rule(&mut self, id: RuleId, wanted: impl Fn(Target) -> bool) {
         if !self.rules.miss(id, wanted) {
+            self.retarget(id);
             return;
         }
         self.stop_waiting(id);

@@ -2,10 +2,10 @@
 
 use super::TreeAutomaton;
 use super::atoms::AtomId;
-use super::rules::{Literal, Rule, RuleId, SUBSCRIPTION, Target};
+use super::place::At;
+use super::rules::{Aim, Literal, Rule, Target, Targets, Waiting};
 use super::run::Run;
-
-const NONE: u32 = super::NONE;
+use crate::pattern::NameTest;
 
 impl Run {
     /// Decides the rules of the innermost open element, or at last of the document node.
@@ -22,25 +22,25 @@ impl Run {
             self.current[subject as usize] = (serial, Some(summary));
             let awaited = &automaton.tests[subject as usize].awaited;
             if !awaited.is_empty() {
-                let test = |atom| automaton.atoms.test(atom).map(|(_, test)| test);
-                awaited.passing(&summary, test, |atom| self.note(atom, serial));
+                awaited.passing(&summary, |atom| self.note(atom, serial));
             }
         }
         match self.open[level].name {
             Some(name) => {
                 for asked in automaton.places.of(name) {
-                    self.look_at(automaton, asked.always.unwrap_or(NONE), 0);
+                    self.look_at(automaton, &asked.always, 0);
                 }
             }
             None => {
-                let always = automaton.places.document().and_then(|asked| asked.always);
-                self.look_at(automaton, always.unwrap_or(NONE), 0);
+                if let Some(asked) = automaton.places.document() {
+                    self.look_at(automaton, &asked.always, 0);
+                }
             }
         }
         let mut stratum = 0;
         loop {
             while let Some(atom) = self.queue.pop() {
-                self.look_at(automaton, automaton.atoms.get(atom).first, stratum);
+                self.look_at(automaton, &automaton.atoms.get(atom).waiting, stratum);
             }
             stratum += 1;
             if stratum as usize >= self.later.len() {
@@ -50,7 +50,7 @@ impl Run {
             for id in rules.drain(..) {
                 let rule = automaton.rules.get(id);
                 if self.holds(automaton, rule, serial) {
-                    self.follow(automaton, rule);
+                    self.follow(automaton, rule.aim);
                 }
             }
             self.later[stratum as usize] = rules;
@@ -69,19 +69,25 @@ impl Run {
     }
 
     /// Looks at all rules of a list, those of a later stratum later.
-    fn look_at(&mut self, automaton: &TreeAutomaton, first: RuleId, stratum: u32) {
+    fn look_at(&mut self, automaton: &TreeAutomaton, list: &[Waiting], stratum: u32) {
         let serial = self.open[self.depth - 1].serial;
-        let mut next = first;
-        while next != NONE {
-            let rule = automaton.rules.get(next);
-            if rule.stratum > stratum {
-                let needed = self.later.len().max(rule.stratum as usize + 1);
-                self.later.resize_with(needed, Vec::new);
-                self.later[rule.stratum as usize].push(next);
-            } else if self.holds(automaton, rule, serial) {
-                self.follow(automaton, rule);
+        for waiting in list {
+            if waiting.rule & Waiting::LOOK != 0 {
+                let id = waiting.rule & !Waiting::LOOK;
+                let rule = automaton.rules.get(id);
+                if rule.stratum > stratum {
+                    let needed = self.later.len().max(rule.stratum as usize + 1);
+                    self.later.resize_with(needed, Vec::new);
+                    self.later[rule.stratum as usize].push(id);
+                    continue;
+                }
+                if !self.holds(automaton, rule, serial) {
+                    continue;
+                }
+            } else if waiting.check != Literal::NONE && !self.is_so(automaton, waiting.check, serial) {
+                continue;
             }
-            next = rule.next;
+            self.follow(automaton, waiting.aim);
         }
     }
 
@@ -104,13 +110,37 @@ impl Run {
     }
 
     /// A rule holds for the innermost open element.
-    fn follow(&mut self, automaton: &TreeAutomaton, rule: &Rule) {
-        if rule.target & SUBSCRIPTION != 0 && rule.target != NONE {
-            self.found(rule.target & !SUBSCRIPTION);
-            return;
-        }
+    fn follow(&mut self, automaton: &TreeAutomaton, aim: Aim) {
         let level = self.depth - 1;
-        for target in automaton.rules.targets(rule) {
+        match aim {
+            Aim::Subscription(expression) => self.found(expression),
+            Aim::Root(expression) => {
+                if level == 1 {
+                    self.found(expression);
+                }
+            }
+            Aim::Parent(at, atom) => {
+                if level > 0 && self.is(level - 1, at) {
+                    self.tell_once(level - 1, atom);
+                }
+            }
+            Aim::Several(several) => self.follow_all(automaton.rules.targets(several), level),
+        }
+    }
+
+    fn follow_all(&mut self, targets: &Targets, level: usize) {
+        if !targets.parents.is_empty() && level > 0 {
+            match self.open[level - 1].name {
+                None => targets.of_parent(At::DOCUMENT).for_each(|atom| self.tell_once(level - 1, atom)),
+                Some(name) => {
+                    let named = At::element(NameTest::Name(name.name));
+                    for at in [Some(named), At::namespace_of(name), Some(At::ANY)].into_iter().flatten() {
+                        targets.of_parent(at).for_each(|atom| self.tell_once(level - 1, atom));
+                    }
+                }
+            }
+        }
+        for &target in &targets.others {
             match target {
                 Target::Subscription { min, exact, expression } => {
                     let min = min as usize;
@@ -134,7 +164,7 @@ impl Run {
     }
 
     /// Tells an element and all above it that are meant. Who was told of something below has told those above.
-    fn tell_all(&mut self, nearest: usize, at: super::place::At, atom: AtomId) {
+    fn tell_all(&mut self, nearest: usize, at: At, atom: AtomId) {
         let told = self.states[atom as usize].told;
         for level in (0..=nearest).rev() {
             if self.open[level].serial <= told {

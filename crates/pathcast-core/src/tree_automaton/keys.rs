@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use super::atoms::AtomId;
 use super::place::At;
-use super::rules::{Literal, RuleId};
+use super::rules::{Literal, Rule, RuleId, Waiting};
 use super::{NONE, TreeAutomaton};
 
 /// Documents that a run counts before it tells.
@@ -56,49 +56,64 @@ impl TreeAutomaton {
 
     /// Lets a rule wait for an atom, or for none.
     pub(super) fn wait(&mut self, id: RuleId, key: AtomId) {
-        let at = self.rules.get(id).at;
-        let first = self.set_first(at, key, id);
+        let rule = self.rules.get(id);
+        let literals = self.rules.literals(rule);
+        let others = literals.iter().filter(|literal| literal.atom() != key || literal.is_negated());
+        let check = others.copied().min_by_key(|literal| literal.is_summed()).unwrap_or(Literal::NONE);
+        let look = literals.len() > 2 || rule.stratum > 0 || key == NONE && literals.len() > 1;
+        let waiting = Waiting { rule: if look { id | Waiting::LOOK } else { id }, check, aim: rule.aim };
+        let place = self.list(rule.at, key, |list| {
+            list.push(waiting);
+            list.len() - 1
+        });
         let rule = self.rules.get_mut(id);
-        (rule.key, rule.next, rule.before) = (key, first, NONE);
-        if first != NONE {
-            self.rules.get_mut(first).before = id;
+        (rule.key, rule.place) = (key, place as u32);
+        if place == 0 {
+            self.await_summed(key, true);
         }
     }
 
     /// Takes a rule off the list that it waits in.
     pub(super) fn stop_waiting(&mut self, id: RuleId) {
-        let rule = self.rules.get(id);
-        let (at, key, next, before) = (rule.at, rule.key, rule.next, rule.before);
-        if next != NONE {
-            self.rules.get_mut(next).before = before;
+        let &Rule { at, key, place, .. } = self.rules.get(id);
+        let (moved, empty) = self.list(at, key, |list| {
+            list.swap_remove(place as usize);
+            if list.is_empty() {
+                *list = Vec::new();
+            }
+            (list.get(place as usize).map(|waiting| waiting.rule & !Waiting::LOOK), list.is_empty())
+        });
+        if let Some(moved) = moved {
+            self.rules.get_mut(moved).place = place;
         }
-        if before == NONE {
-            self.set_first(at, key, next);
-        } else {
-            self.rules.get_mut(before).next = next;
+        if empty {
+            self.await_summed(key, false);
         }
     }
 
-    /// Sets the head of a list and tells the one before.
-    fn set_first(&mut self, at: At, key: AtomId, first: RuleId) -> RuleId {
-        let mut known = NONE;
+    /// A rule's target has changed.
+    pub(super) fn retarget(&mut self, id: RuleId) {
+        let &Rule { at, key, place, aim, .. } = self.rules.get(id);
+        self.list(at, key, |list| list[place as usize].aim = aim);
+    }
+
+    fn list<T>(&mut self, at: At, key: AtomId, change: impl FnOnce(&mut Vec<Waiting>) -> T) -> T {
         if key == NONE {
-            self.places.change(at, |asked| {
-                known = asked.always.unwrap_or(NONE);
-                asked.always = (first != NONE).then_some(first);
-            });
-            return known;
+            self.places.change(at, |asked| change(&mut asked.always))
+        } else {
+            change(&mut self.atoms.get_mut(key).waiting)
         }
-        let atom = self.atoms.get_mut(key);
-        known = std::mem::replace(&mut atom.first, first);
-        if (known == NONE) != (first == NONE)
+    }
+
+    /// A test that is asked of summaries is waited for from now on, or no longer.
+    fn await_summed(&mut self, key: AtomId, awaited: bool) {
+        if key != NONE
             && let Some((subject, test)) = self.atoms.test(key)
             && test.is_summed()
         {
-            let awaited = &mut self.tests[subject as usize].awaited;
-            if first == NONE { awaited.remove(test, key) } else { awaited.insert(test, key) }
+            let list = &mut self.tests[subject as usize].awaited;
+            if awaited { list.insert(test, key) } else { list.remove(test, key) }
         }
-        known
     }
 
     /// Chooses all keys anew when there is reason to.

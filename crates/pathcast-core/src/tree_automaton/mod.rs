@@ -91,6 +91,13 @@ impl TreeAutomaton {
         self.subjects.look_at_text()
     }
 
+    /// Gives back room that was kept for growth: many expressions have been added, and no more are expected soon.
+    pub fn settle(&mut self) {
+        self.atoms.settle();
+        self.rules.settle();
+        self.held.shrink_to_fit();
+    }
+
     /// Heap bytes held.
     pub fn memory_bytes(&self) -> usize {
         let many: usize = self.held_many.values().map(|rules| rules.len() * size_of::<RuleId>() + 21).sum();

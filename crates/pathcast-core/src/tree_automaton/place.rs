@@ -2,17 +2,18 @@
 
 use rustc_hash::FxHashMap;
 
+use super::rules::Waiting;
 use super::subjects::SubjectId;
 use crate::names::{NameId, Resolved};
 use crate::pattern::NameTest;
 
 /// The document node or a test of an element's name, as one number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct At(u32);
 
 impl At {
     pub(super) const DOCUMENT: Self = Self(u32::MAX);
-    const ANY: Self = Self(u32::MAX - 1);
+    pub(super) const ANY: Self = Self(u32::MAX - 1);
     const NAMESPACE: u32 = 1 << 31;
 
     pub(super) fn element(name: NameTest) -> Self {
@@ -21,6 +22,12 @@ impl At {
             NameTest::Name(id) => Self(id.0),
             NameTest::Namespace(id) => Self(id.0 | Self::NAMESPACE),
         }
+    }
+
+    /// All elements of the name's namespace, if any subscription asks for them.
+    #[inline]
+    pub(super) fn namespace_of(name: Resolved) -> Option<Self> {
+        (name.namespace != NameId::OTHER).then(|| Self(name.namespace.0 | Self::NAMESPACE))
     }
 
     /// Whether an element of this name is meant.
@@ -32,33 +39,54 @@ impl At {
     }
 }
 
+/// A subject that ends at elements of one name, with the element above that it asks for first: most do not have it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asker {
+    pub(super) subject: SubjectId,
+    /// So many levels up.
+    pub(super) up: u32,
+    pub(super) at: At,
+}
+
 /// What is asked of elements of one name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Asked {
     /// Whether there is such an element.
-    pub(super) here: Vec<SubjectId>,
+    pub(super) here: Vec<Asker>,
     /// Its own string-value.
-    pub(super) own: Vec<SubjectId>,
+    pub(super) own: Vec<Asker>,
     /// Its text nodes.
-    pub(super) text: Vec<SubjectId>,
-    /// Its attributes.
-    pub(super) attributes: Vec<(NameTest, SubjectId)>,
-    /// The first rule that waits for no test.
-    pub(super) always: Option<u32>,
+    pub(super) text: Vec<Asker>,
+    /// Its attributes of one name, sorted by that.
+    pub(super) attributes: Vec<(NameId, Asker)>,
+    /// Its attributes of any name or of a namespace.
+    pub(super) wild: Vec<(NameTest, Asker)>,
+    /// Rules that wait for no test.
+    pub(super) always: Vec<Waiting>,
 }
 
 impl Asked {
+    /// Who asks for attributes of this name by name.
+    #[inline]
+    pub(super) fn attribute(&self, name: NameId) -> impl Iterator<Item = Asker> {
+        let from = self.attributes.partition_point(|&(each, _)| each < name);
+        self.attributes[from..].iter().take_while(move |&&(each, _)| each == name).map(|&(_, asker)| asker)
+    }
+
     fn is_empty(&self) -> bool {
         self.here.is_empty()
             && self.own.is_empty()
             && self.text.is_empty()
             && self.attributes.is_empty()
-            && self.always.is_none()
+            && self.wild.is_empty()
+            && self.always.is_empty()
     }
 
     fn memory_bytes(&self) -> usize {
-        (self.here.capacity() + self.own.capacity() + self.text.capacity()) * size_of::<SubjectId>()
-            + self.attributes.capacity() * size_of::<(NameTest, SubjectId)>()
+        (self.here.capacity() + self.own.capacity() + self.text.capacity()) * size_of::<Asker>()
+            + self.attributes.capacity() * size_of::<(NameId, Asker)>()
+            + self.wild.capacity() * size_of::<(NameTest, Asker)>()
+            + self.always.capacity() * size_of::<Waiting>()
     }
 }
 
@@ -73,14 +101,14 @@ pub(super) struct Places {
 
 impl Places {
     /// What is asked of exactly these, to be changed.
-    pub(super) fn change(&mut self, at: At, change: impl FnOnce(&mut Asked)) {
+    pub(super) fn change<T>(&mut self, at: At, change: impl FnOnce(&mut Asked) -> T) -> T {
         if at.0 & At::NAMESPACE != 0 && at != At::ANY && at != At::DOCUMENT {
             let asked = self.namespaces.entry(at.0).or_default();
-            change(asked);
+            let changed = change(asked);
             if asked.is_empty() {
                 self.namespaces.remove(&at.0);
             }
-            return;
+            return changed;
         }
         let slot = match at {
             At::DOCUMENT => &mut self.document,
@@ -92,10 +120,11 @@ impl Places {
             }
         };
         let asked = slot.get_or_insert_with(Box::default);
-        change(asked);
+        let changed = change(asked);
         if asked.is_empty() {
             *slot = None;
         }
+        changed
     }
 
     pub(super) fn document(&self) -> Option<&Asked> {

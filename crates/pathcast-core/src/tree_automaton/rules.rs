@@ -19,7 +19,7 @@ pub(super) type RuleId = u32;
 pub(super) struct Literal(u32);
 
 impl Literal {
-    const NONE: Self = Self(NONE);
+    pub(super) const NONE: Self = Self(NONE);
 
     pub(super) fn new(atom: AtomId, summed: bool) -> Self {
         Self(atom << 2 | u32::from(summed) << 1)
@@ -55,15 +55,62 @@ pub(super) struct Rule {
     pub(super) at: At,
     /// The atom it waits for, or none.
     pub(super) key: AtomId,
-    pub(super) next: RuleId,
-    pub(super) before: RuleId,
+    /// Its place in the list that it waits in.
+    pub(super) place: u32,
     pub(super) stratum: u32,
-    /// A subscription, or the first of several targets.
-    pub(super) target: u32,
+    pub(super) aim: Aim,
 }
 
-/// Marks [`Rule::target`] as a subscription that any such element satisfies, which most are.
-pub(super) const SUBSCRIPTION: u32 = 1 << 31;
+/// A rule in the list that it waits in, with what is needed most: to go through a list must not mean to go through memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting {
+    /// The rule, perhaps with [`Waiting::LOOK`].
+    pub(super) rule: u32,
+    /// Another literal, if there is one.
+    pub(super) check: Literal,
+    /// What follows.
+    pub(super) aim: Aim,
+}
+
+impl Waiting {
+    /// Marks a rule that has more literals, or is decided later.
+    pub(super) const LOOK: u32 = 1 << 31;
+}
+
+/// What follows from a rule, small enough to lie beside it: most have one target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Aim {
+    /// A subscription that any such element satisfies.
+    Subscription(u32),
+    /// A subscription that the root element satisfies.
+    Root(u32),
+    /// An atom of the parent, if that is one of these.
+    Parent(At, AtomId),
+    /// Several targets, by number, or none.
+    Several(u32),
+}
+
+impl Aim {
+    const NOTHING: Self = Self::Several(NONE);
+
+    fn new(target: Target) -> Option<Self> {
+        match target {
+            Target::Subscription { min: 1, exact: false, expression } => Some(Self::Subscription(expression)),
+            Target::Subscription { min: 1, exact: true, expression } => Some(Self::Root(expression)),
+            Target::Above { at, min: 1, exact: true, atom } => Some(Self::Parent(at, atom)),
+            _ => None,
+        }
+    }
+
+    fn target(self) -> Option<Target> {
+        match self {
+            Self::Subscription(expression) => Some(Target::Subscription { min: 1, exact: false, expression }),
+            Self::Root(expression) => Some(Target::Subscription { min: 1, exact: true, expression }),
+            Self::Parent(at, atom) => Some(Target::Above { at, min: 1, exact: true, atom }),
+            Self::Several(_) => None,
+        }
+    }
+}
 
 /// What follows when a rule holds for an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +123,43 @@ pub(super) enum Target {
     Same(AtomId),
 }
 
+/// What follows when a rule has several targets, or one that is no subscription.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Targets {
+    /// Atoms of the parent, by its name.
+    pub(super) parents: Vec<(At, AtomId)>,
+    pub(super) others: Vec<Target>,
+}
+
+impl Targets {
+    fn insert(&mut self, target: Target) {
+        if let Target::Above { at, min: 1, exact: true, atom } = target {
+            let place = self.parents.partition_point(|&(each, _)| each < at);
+            self.parents.insert(place, (at, atom));
+        } else {
+            self.others.push(target);
+        }
+    }
+
+    fn remove(&mut self, wanted: impl Fn(Target) -> bool) {
+        let parent = |&(at, atom): &(At, AtomId)| wanted(Target::Above { at, min: 1, exact: true, atom });
+        if let Some(at) = self.parents.iter().position(parent) {
+            self.parents.remove(at);
+        } else if let Some(at) = self.others.iter().position(|&target| wanted(target)) {
+            self.others.swap_remove(at);
+        }
+    }
+
+    /// The atoms that a parent of this kind is told.
+    #[inline]
+    pub(super) fn of_parent(&self, at: At) -> impl Iterator<Item = AtomId> {
+        let from =
+            if self.parents.len() > 8 { self.parents.partition_point(|&(each, _)| each < at) } else { 0 };
+        let near = self.parents[from..].iter().skip_while(move |&&(each, _)| each < at);
+        near.take_while(move |&&(each, _)| each == at).map(|&(_, atom)| atom)
+    }
+}
+
 /// All rules.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rules {
@@ -84,7 +168,7 @@ pub(super) struct Rules {
     free_many: Vec<u32>,
     index: HashTable<RuleId>,
     free: Vec<RuleId>,
-    targets: Vec<(Target, u32)>,
+    targets: Vec<Targets>,
     free_targets: Vec<u32>,
 }
 
@@ -119,7 +203,7 @@ impl Rules {
         } else {
             few[1] = Literal(super::put(&mut self.many, &mut self.free_many, given.into()));
         }
-        let rule = Rule { few, at, key: NONE, next: NONE, before: NONE, stratum, target: NONE };
+        let rule = Rule { few, at, key: NONE, place: 0, stratum, aim: Aim::NOTHING };
         let id = super::put(&mut self.rules, &mut self.free, rule);
         let (rules, many) = (&self.rules, &self.many);
         self.index.insert_unique(hash(&(at, given)), id, |&id| {
@@ -150,76 +234,68 @@ impl Rules {
         self.index.iter().copied().collect()
     }
 
+    pub(super) fn settle(&mut self) {
+        for targets in &mut self.targets {
+            targets.parents.shrink_to_fit();
+            targets.others.shrink_to_fit();
+        }
+        self.targets.shrink_to_fit();
+        self.rules.shrink_to_fit();
+    }
+
     pub(super) fn len(&self) -> usize {
         self.index.len()
     }
 
-    /// What follows from a rule: one subscription at any depth, or several targets.
-    pub(super) fn targets(&self, rule: &Rule) -> impl Iterator<Item = Target> {
-        let (mut single, mut next) = (None, rule.target);
-        if next != NONE && next & SUBSCRIPTION != 0 {
-            single = Some(subscription(next & !SUBSCRIPTION));
-            next = NONE;
-        }
-        single.into_iter().chain(std::iter::from_fn(move || {
-            let &(target, after) = self.targets.get(next as usize)?;
-            next = after;
-            Some(target)
-        }))
+    /// What follows from a rule that has several targets.
+    #[inline]
+    pub(super) fn targets(&self, several: u32) -> &Targets {
+        &self.targets[several as usize]
     }
 
     pub(super) fn aim(&mut self, id: RuleId, target: Target) {
-        let first = self.rules[id as usize].target;
-        let put = |targets: &mut Vec<_>, free: &mut Vec<_>, item| super::put(targets, free, item);
-        let compact = match target {
-            Target::Subscription { min: 1, exact: false, expression } if first == NONE => {
-                Some(expression | SUBSCRIPTION)
+        let known = self.rules[id as usize].aim;
+        self.rules[id as usize].aim = match (known, Aim::new(target)) {
+            (Aim::NOTHING, Some(single)) => single,
+            (Aim::Several(several), _) if several != NONE => {
+                self.targets[several as usize].insert(target);
+                known
             }
-            _ => None,
+            _ => {
+                let mut targets = Targets::default();
+                known.target().into_iter().chain([target]).for_each(|target| targets.insert(target));
+                Aim::Several(super::put(&mut self.targets, &mut self.free_targets, targets))
+            }
         };
-        self.rules[id as usize].target = compact.unwrap_or_else(|| {
-            let mut next = first;
-            if first != NONE && first & SUBSCRIPTION != 0 {
-                let item = (subscription(first & !SUBSCRIPTION), NONE);
-                next = put(&mut self.targets, &mut self.free_targets, item);
-            }
-            put(&mut self.targets, &mut self.free_targets, (target, next))
-        });
     }
 
     /// Takes a target away; whether it was the last.
     pub(super) fn miss(&mut self, id: RuleId, wanted: impl Fn(Target) -> bool) -> bool {
-        let first = self.rules[id as usize].target;
-        if first != NONE && first & SUBSCRIPTION != 0 {
-            self.rules[id as usize].target = NONE;
-            return true;
-        }
-        let (mut before, mut at) = (NONE, first);
-        while let Some(&(target, next)) = self.targets.get(at as usize) {
-            if wanted(target) {
-                match self.targets.get_mut(before as usize) {
-                    Some(before) => before.1 = next,
-                    None => self.rules[id as usize].target = next,
-                }
-                self.free_targets.push(at);
-                break;
+        if let Aim::Several(several) = self.rules[id as usize].aim {
+            let targets = &mut self.targets[several as usize];
+            targets.remove(wanted);
+            if !targets.parents.is_empty() || !targets.others.is_empty() {
+                return false;
             }
-            (before, at) = (at, next);
+            *targets = Targets::default();
+            self.free_targets.push(several);
         }
-        self.rules[id as usize].target == NONE
+        self.rules[id as usize].aim = Aim::NOTHING;
+        true
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
         let many: usize = self.many.iter().map(|literals| literals.len() * 4 + 16).sum();
-        many + self.rules.capacity() * size_of::<Rule>()
+        let targets = self.targets.iter().map(|targets| {
+            targets.parents.capacity() * size_of::<(At, AtomId)>()
+                + targets.others.capacity() * size_of::<Target>()
+        });
+        many + targets.sum::<usize>()
+            + self.rules.capacity() * size_of::<Rule>()
             + self.index.allocation_size()
-            + self.targets.capacity() * size_of::<(Target, u32)>()
+            + self.targets.capacity() * size_of::<Targets>()
             + (self.free.capacity() + self.free_many.capacity() + self.free_targets.capacity()) * 4
     }
-}
-
-fn subscription(expression: u32) -> Target {
-    Target::Subscription { min: 1, exact: false, expression }
 }
 
 #[inline]

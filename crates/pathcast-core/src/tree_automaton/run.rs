@@ -3,7 +3,7 @@
 use super::TreeAutomaton;
 use super::atoms::AtomId;
 use super::keys::TOLD;
-use super::place::At;
+use super::place::{Asker, At};
 use super::rules::RuleId;
 use super::subjects::{Leaf, SubjectId};
 use super::summary::Summary;
@@ -139,18 +139,16 @@ impl Run {
         self.valued += usize::from(own);
         let element = self.depth - 1;
         for asked in automaton.places.of(name) {
-            for &subject in &asked.here {
-                self.value(automaton, subject, element, "");
+            for &asker in &asked.here {
+                self.value(automaton, asker, element, "");
             }
-            if asked.attributes.is_empty() {
+            if asked.attributes.is_empty() && asked.wild.is_empty() {
                 continue;
             }
             for (place, &found) in attributes.iter().enumerate() {
-                for &(wanted, subject) in &asked.attributes {
-                    if is_named(found, wanted) {
-                        self.value(automaton, subject, element, value(place));
-                    }
-                }
+                let wild = asked.wild.iter().filter(|(wanted, _)| is_named(found, *wanted));
+                let askers = asked.attribute(found.name).chain(wild.map(|&(_, asker)| asker));
+                askers.for_each(|asker| self.value(automaton, asker, element, value(place)));
             }
         }
     }
@@ -178,8 +176,8 @@ impl Run {
         {
             let text = std::mem::take(&mut self.text);
             for asked in automaton.places.of(name) {
-                for &subject in &asked.text {
-                    self.value(automaton, subject, self.depth - 1, &text[from..]);
+                for &asker in &asked.text {
+                    self.value(automaton, asker, self.depth - 1, &text[from..]);
                 }
             }
             self.text = text;
@@ -198,8 +196,8 @@ impl Run {
         {
             let text = std::mem::take(&mut self.text);
             for asked in automaton.places.of(name) {
-                for &subject in &asked.own {
-                    self.value(automaton, subject, element, &text[from..]);
+                for &asker in &asked.own {
+                    self.value(automaton, asker, element, &text[from..]);
                 }
             }
             self.text = text;
@@ -238,7 +236,12 @@ impl Run {
     }
 
     /// Looks a value of a subject up and tells the element that it is of.
-    fn value(&mut self, automaton: &TreeAutomaton, subject: SubjectId, element: usize, value: &str) {
+    fn value(&mut self, automaton: &TreeAutomaton, asker: Asker, element: usize, value: &str) {
+        let Some(above) = element.checked_sub(asker.up as usize) else { return };
+        if !self.is(above, asker.at) {
+            return;
+        }
+        let subject = asker.subject;
         let way = automaton.subjects.get(subject);
         let mut level = element;
         for &(min, name) in way.steps.iter().rev() {

@@ -5,7 +5,7 @@
 
 use hashbrown::HashTable;
 
-use super::place::{At, Places};
+use super::place::{Asker, At, Places};
 use crate::hashing::hash;
 use crate::pattern::NameTest;
 
@@ -53,6 +53,15 @@ impl Subject {
         self.steps.last().map_or(self.of, |&(_, name)| At::element(name))
     }
 
+    /// The first element above its end that it asks for.
+    fn asker(&self, subject: SubjectId) -> Asker {
+        match *self.steps {
+            [] => Asker { subject, up: 0, at: self.of },
+            [(up, _)] => Asker { subject, up, at: self.of },
+            [.., (_, name), (up, _)] => Asker { subject, up, at: At::element(name) },
+        }
+    }
+
     fn looks_at_text(&self) -> bool {
         matches!(self.leaf, Leaf::Own | Leaf::Text)
     }
@@ -67,15 +76,20 @@ impl Subjects {
             return known;
         }
         self.text += usize::from(subject.looks_at_text());
-        let (end, leaf) = (subject.end(), subject.leaf);
+        let (end, leaf, mut asker) = (subject.end(), subject.leaf, subject.asker(0));
         let id = super::put(&mut self.subjects, &mut self.free, (subject, 1));
+        asker.subject = id;
         let subjects = &self.subjects;
         self.index.insert_unique(place, id, |&id| hash(&subjects[id as usize].0));
         places.change(end, |asked| match leaf {
-            Leaf::Here => asked.here.push(id),
-            Leaf::Own => asked.own.push(id),
-            Leaf::Text => asked.text.push(id),
-            Leaf::Attribute(name) => asked.attributes.push((name, id)),
+            Leaf::Here => asked.here.push(asker),
+            Leaf::Own => asked.own.push(asker),
+            Leaf::Text => asked.text.push(asker),
+            Leaf::Attribute(NameTest::Name(name)) => {
+                let place = asked.attributes.partition_point(|&(each, _)| each < name);
+                asked.attributes.insert(place, (name, asker));
+            }
+            Leaf::Attribute(name) => asked.wild.push((name, asker)),
         });
         id
     }
@@ -92,10 +106,11 @@ impl Subjects {
         }
         self.text -= usize::from(subject.looks_at_text());
         places.change(subject.end(), |asked| match subject.leaf {
-            Leaf::Here => asked.here.retain(|&each| each != id),
-            Leaf::Own => asked.own.retain(|&each| each != id),
-            Leaf::Text => asked.text.retain(|&each| each != id),
-            Leaf::Attribute(_) => asked.attributes.retain(|&(_, each)| each != id),
+            Leaf::Here => asked.here.retain(|each| each.subject != id),
+            Leaf::Own => asked.own.retain(|each| each.subject != id),
+            Leaf::Text => asked.text.retain(|each| each.subject != id),
+            Leaf::Attribute(NameTest::Name(_)) => asked.attributes.retain(|(_, each)| each.subject != id),
+            Leaf::Attribute(_) => asked.wild.retain(|(_, each)| each.subject != id),
         });
         self.free.push(id);
         true

@@ -4,7 +4,7 @@
 //! asked: the values of a subject are summed up, and the summary answers any of them at once. Only a rule that has no
 //! other test to wait for waits for one of these; such rules are few or nearly all of them hold.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use super::NONE;
@@ -67,7 +67,7 @@ impl Summary {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Awaited {
     /// `!=`: nearly all pass.
-    unequal: BTreeSet<AtomId>,
+    unequal: BTreeMap<AtomId, Test>,
     /// `>= t` and after it `> t`: what a number passes comes first.
     above: BTreeMap<(Real, bool), AtomId>,
     /// `< t` and after it `<= t`: what a number passes comes last.
@@ -85,7 +85,7 @@ impl Awaited {
             Test::Number(Comparison::GreaterEqual, number) => drop(self.above.insert((number, false), atom)),
             Test::Number(Comparison::Less, number) => drop(self.below.insert((number, false), atom)),
             Test::Number(Comparison::LessEqual, number) => drop(self.below.insert((number, true), atom)),
-            _ => drop(self.unequal.insert(atom)),
+            _ => drop(self.unequal.insert(atom, test)),
         }
     }
 
@@ -99,15 +99,10 @@ impl Awaited {
         }
     }
 
-    /// Reports the atoms that some value passes; `test` tells the test of one.
-    pub(super) fn passing(
-        &self,
-        summary: &Summary,
-        test: impl Fn(AtomId) -> Option<Test>,
-        mut report: impl FnMut(AtomId),
-    ) {
-        for &atom in &self.unequal {
-            if test(atom).is_some_and(|test| summary.passes(test)) {
+    /// Reports the atoms that some value passes.
+    pub(super) fn passing(&self, summary: &Summary, mut report: impl FnMut(AtomId)) {
+        for (&atom, &test) in &self.unequal {
+            if summary.passes(test) {
                 report(atom);
             }
         }
@@ -121,7 +116,7 @@ impl Awaited {
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        8 * self.unequal.len() + 32 * (self.above.len() + self.below.len())
+        24 * self.unequal.len() + 32 * (self.above.len() + self.below.len())
     }
 }
 
@@ -175,7 +170,7 @@ mod tests {
                     .collect();
                 assert_eq!(asked, expected, "{left} {right}");
                 let mut told = Vec::new();
-                awaited.passing(&summary, |atom| Some(tests[atom as usize]), |atom| told.push(atom));
+                awaited.passing(&summary, |atom| told.push(atom));
                 told.sort_unstable();
                 assert_eq!(told, expected, "{left} {right}");
             }
