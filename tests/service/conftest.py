@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.relational.conftest import postgres as postgres
+
+if TYPE_CHECKING:
+    from tests.postgres.server import PostgresServer
 
 if sys.version_info < (3, 11):
     collect_ignore_glob = ["*"]  # the service needs Python 3.11
 else:
     from tests.service.server import Server
 
-    @pytest.fixture(scope="module")
-    def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+    def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         """A server that lets webhooks reach this machine."""
-        data = tmp_path_factory.mktemp("data")
-        with Server("--data", str(data), "--allow-webhooks-to", "127.0.0.0/8") as running:
-            yield running
+        if request.param == "sqlite":
+            store = ("--data", str(tmp_path_factory.mktemp("data")))
+        else:
+            running: PostgresServer = request.getfixturevalue("postgres")
+            store = ("--database", running.fresh())
+        with Server(*store, "--allow-webhooks-to", "127.0.0.0/8") as server:
+            yield server
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from typing import IO, Any
 import httpx
 
 ADMIN = "the-first-administrator-of-these-tests"
-DEADLINE = 60.0
+DEADLINE = 240.0
 
 
 class Server:

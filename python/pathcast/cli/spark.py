@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -87,16 +88,26 @@ Settings: TypeAlias = Annotated[
 @app.command("compile")
 def compile_command(
     subscriptions: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--subscriptions",
             "-s",
             metavar="SUBSCRIPTIONS",
             help="A table that Spark reads: .parquet, .csv, .tsv, .json, .jsonl, .orc, or a folder of one of "
             "them; .txt has one XPath a line. Columns id, xpath and perhaps subscriber, ordered, namespaces.",
+            show_default=False,
         ),
-    ],
+    ] = None,
+    *,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where the index goes.")],
+    database: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Instead: the store of a service.", show_default=False),
+    ] = None,
+    topic: Annotated[
+        str | None, typer.Option(metavar="T", help="The topic in that store.", show_default=False)
+    ] = None,
+    tenant: Annotated[str, typer.Option(metavar="NAME", help="Whose topic it is.")] = "default",
     shards: Annotated[
         int, typer.Option(min=1, metavar="K", help="How many indexes they are spread over.")
     ] = 1,
@@ -122,22 +133,31 @@ def compile_command(
     \b
     Example:
       pathcast spark compile -s subscriptions.parquet -o index --shards 4
+      pathcast spark compile --database postgresql://user@host/pathcast --topic news -o index
     """
+    if (subscriptions is None) == (database is None) or (database is None) != (topic is None):
+        fail("pathcast: give --subscriptions, or --database and --topic")
     schema = None if dtd is None else read_schema(dtd, root)
     with _spark("compile", master, memory) as spark, _watched(spark, "Compiling subscriptions"):
         from pathcast.spark import compile_subscriptions
 
         start = time.perf_counter()
-        compiled = compile_subscriptions(
-            _subscriptions(spark, subscriptions),
-            output,
-            shards=shards,
-            ordered=ordered,
-            ignore_namespaces=ignore_namespaces,
-            schema=schema,
-        )
-        seconds = time.perf_counter() - start
-        refused = compiled.first_rejected(SHOWN)
+        with tempfile.TemporaryDirectory(prefix="pathcast-topic-") as folder:
+            if database is not None and topic is not None:
+                table, settings = _topic(spark, database, tenant, topic, Path(folder))
+                ignore_namespaces = ignore_namespaces or bool(settings.get("ignore_namespaces"))
+            else:
+                table = _subscriptions(spark, subscriptions or "")
+            compiled = compile_subscriptions(
+                table,
+                output,
+                shards=shards,
+                ordered=ordered,
+                ignore_namespaces=ignore_namespaces,
+                schema=schema,
+            )
+            seconds = time.perf_counter() - start
+            refused = compiled.first_rejected(SHOWN)
     _summary(
         "Compiled",
         subscriptions=f"{compiled.subscriptions:,}",
@@ -449,6 +469,23 @@ def _subscriptions(spark: SparkSession, path: str) -> DataFrame:
     if kind in ("json", "jsonl", "ndjson"):
         return spark.read.json(path)
     return spark.read.format(kind).load(path)
+
+
+def _topic(
+    spark: SparkSession, database: str, tenant: str, topic: str, folder: Path
+) -> tuple[DataFrame, dict[str, Any]]:
+    """The enabled subscriptions of a service's topic as a table, and the settings of the topic."""
+    from pathcast.cli.serve import service_needed
+
+    service_needed()
+    from pathcast.service.export import export
+
+    found = export(database, tenant, topic)
+    file = folder / "subscriptions.jsonl"
+    with file.open("w", encoding="utf-8") as lines:
+        lines.writelines(found.lines)
+    columns = "id string, xpath string, ordered boolean, namespaces string"
+    return spark.read.schema(columns).json(str(file)), found.settings
 
 
 def _ending(path: str) -> str:

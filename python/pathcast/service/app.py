@@ -23,6 +23,7 @@ from pathcast.service.api import (
     subscriptions,
     topics,
 )
+from pathcast.service.api.description import describe
 from pathcast.service.core import Service
 from pathcast.service.headers import Headers
 from pathcast.service.problems import Problem, unavailable
@@ -61,7 +62,7 @@ def create_app(service: Service) -> FastAPI:
             operations,
             explaining,
             topics,
-            documents,  # before subscriptions: none of their paths is a prefix of another's
+            documents,
             subscriptions,
             deliveries,
             dead_letters,
@@ -72,6 +73,7 @@ def create_app(service: Service) -> FastAPI:
         app.include_router(family.router)
     if not service.settings.worker:
         pages.mount(app)
+    describe(app)
     handle_errors(app)
     app.add_middleware(Headers, metrics=service.metrics)
     return app

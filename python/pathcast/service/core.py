@@ -21,7 +21,7 @@ from pathcast.service.problems import unavailable, unknown
 from pathcast.service.publishing import Publication, Publisher
 from pathcast.service.quota import Meter
 from pathcast.service.settings import Settings
-from pathcast.service.store import Database, keys, topics
+from pathcast.service.store import Database, keys, pushes, topics
 from pathcast.service.store.keys import SCOPES
 from pathcast.service.webhooks.dispatcher import Dispatcher
 from pathcast.service.writer import Writer
@@ -58,6 +58,8 @@ class Service:
         now = self.settings.clock()
         given = self.settings.admin_key
         with self.database.writing() as connection:
+            if not self.database.shared:  # whoever held a lease on this store is gone
+                pushes.release_all(connection, now)
             if given:
                 if keys.by_digest(connection, keys.digest(given), now) is not None:
                     return None

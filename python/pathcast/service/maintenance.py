@@ -7,6 +7,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, delete, func, select, update
+from sqlalchemy.exc import SQLAlchemyError
 
 from pathcast.service.catalog import LiveTopic
 from pathcast.service.problems import Problem, too_much
@@ -62,7 +63,10 @@ async def sample(service: Service) -> None:
     ticks = 0
     while True:
         if ticks % int(EVERY) == 0:
-            await service.read(lambda connection: _count(service, connection))
+            try:
+                await service.read(lambda connection: _count(service, connection))
+            except SQLAlchemyError as error:
+                log.warning("pending deliveries could not be counted: %s", type(error).__name__)
         live = list(service.catalog.topics())
         service.metrics.subscriptions.set(sum(len(topic.index) for topic in live))
         if ticks % 5 == 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import logging
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
 
 from pathcast.service.bell import rung
 from pathcast.service.catalog import LiveTopic
@@ -21,6 +23,8 @@ from pathcast.service.store.deliveries import Delivery, delivery_id
 
 if TYPE_CHECKING:
     from pathcast.service.core import Service
+
+log = logging.getLogger("pathcast.service")
 
 LONGEST = 60.0  # seconds that one request may wait
 PAGE_BYTES = 8 << 20  # of bodies in one answer
@@ -152,6 +156,9 @@ async def events(
                     return
                 elif not await rung(waiter, _HEARTBEAT):
                     yield b": still here\n\n"
+            except SQLAlchemyError as error:  # the client comes back and goes on from its last event
+                log.warning("a stream of events ends: %s", type(error).__name__)
+                return
             except Problem:  # the subscription or its topic was removed
                 yield b"event: removed\ndata: {}\n\n"
                 return

@@ -112,6 +112,12 @@ def release(connection: Connection, numbers: Sequence[int], worker: str, now: fl
     connection.execute(update(p).where(mine).values(lease=None, due=now))
 
 
+def release_all(connection: Connection, now: float) -> None:
+    """Give back everything that is leased: there is nobody but this process."""
+    held = and_(p.c.lease.is_not(None), p.c.state == "waiting")
+    connection.execute(update(p).where(held).values(lease=None, due=now))
+
+
 def revive(connection: Connection, number: int, now: float) -> bool:
     """Begin a dead push again, from the first attempt."""
     dead = and_(p.c.number == number, p.c.state == "dead")

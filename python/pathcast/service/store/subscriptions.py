@@ -94,8 +94,8 @@ def changed(connection: Connection, topic: int, since: int) -> Iterator[Subscrip
 
 
 def _streamed(connection: Connection, query: Select[Any]) -> Iterator[Subscription]:
-    streaming = connection.execution_options(yield_per=10_000)
-    for row in streaming.execute(query):
+    # For this statement alone: options of the connection would stay with it.
+    for row in connection.execute(query, execution_options={"yield_per": 10_000}):
         yield _subscription(row)
 
 

@@ -34,7 +34,7 @@ log = logging.getLogger("pathcast.service")
 ALL = 256  # calls of one process at a time
 EACH = 4  # of one subscription
 _IDLE = 1.0  # seconds between two looks at the store when nothing wakes the dispatcher
-_GRACE = 45.0  # seconds that a lease lasts beyond the longest call
+_GRACE = 5.0  # seconds that a lease lasts beyond the longest call
 
 
 class Dispatcher:
