@@ -13,6 +13,7 @@ from pathcast.errors import (
     DatabaseError,
     DocumentError,
     DocumentLimitError,
+    EvaluationError,
     IndexFormatError,
     LimitError,
     PathcastError,
@@ -22,15 +23,24 @@ from pathcast.errors import (
     XPathError,
     XPathLimitError,
 )
-from pathcast.explanation import ExplainedPath, ExplainedStep, Explanation, explain
-from pathcast.index import Index, MatchBatch, Matches, engines, matches
+from pathcast.explanation import (
+    ExplainedPath,
+    ExplainedPredicate,
+    ExplainedStep,
+    Explanation,
+    explain,
+)
+from pathcast.index import Index, MatchBatch, Matches, Node, engines, matches
 from pathcast.limits import Limits
+from pathcast.types import XPath
 
 __all__ = [
     "DatabaseError",
     "DocumentError",
     "DocumentLimitError",
+    "EvaluationError",
     "ExplainedPath",
+    "ExplainedPredicate",
     "ExplainedStep",
     "Explanation",
     "Index",
@@ -39,10 +49,12 @@ __all__ = [
     "Limits",
     "MatchBatch",
     "Matches",
+    "Node",
     "PathcastError",
     "SchemaError",
     "SchemaWarning",
     "SubscriptionErrors",
+    "XPath",
     "XPathError",
     "XPathLimitError",
     "__version__",

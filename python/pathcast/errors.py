@@ -139,6 +139,37 @@ class DocumentLimitError(DocumentError, LimitError):
         super().__init__(reason, line, column, kind)
 
 
+class EvaluationError(LimitError):
+    """Some subscriptions cost more than `Limits.evaluation_steps` to decide on a document.
+
+    ``failures`` are their ids, ``matches`` the answer for all others.
+
+    >>> print(EvaluationError(["s1"], ["s2", "s3"]))
+    deciding 's2' and 1 more took more steps than Limits.evaluation_steps allows; the others are answered
+    """
+
+    def __init__(self, matches: list[str | int], failures: list[str | int]) -> None:
+        super().__init__(matches, failures)
+
+    @property
+    def matches(self) -> list[str | int]:
+        """The ids of the subscriptions that the document satisfies, among those that were decided."""
+        return cast("list[str | int]", self.args[0])
+
+    @property
+    def failures(self) -> list[str | int]:
+        """The ids of the subscriptions that were not decided."""
+        return cast("list[str | int]", self.args[1])
+
+    def __str__(self) -> str:
+        first, *more = self.failures
+        others = f" and {len(more)} more" if more else ""
+        return (
+            f"deciding {printable(repr(first))}{others} took more steps than Limits.evaluation_steps allows; "
+            "the others are answered"
+        )
+
+
 class SchemaError(PathcastError, ValueError):
     """A schema that cannot be read, or one that is needed and missing."""
 

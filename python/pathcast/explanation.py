@@ -1,30 +1,47 @@
-"""`explain`: why a document satisfies an expression, or which step is the first that finds nothing."""
+"""`explain`: why a document satisfies an expression, or what of it fails first."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 from pathcast import _core
 from pathcast.errors import printable
 from pathcast.limits import Limits
 
 if TYPE_CHECKING:
-    from pathcast.types import Document, Namespaces
+    from pathcast.types import Document, Namespaces, Variables
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedPredicate:
+    """One predicate, or the comparison at the end of a path: how many nodes pass, and values found."""
+
+    text: str
+    kept: int
+    of: int
+    found: tuple[str, ...]
+
+    def __str__(self) -> str:
+        found = f", found {', '.join(self.found)}" if self.found and self.kept < self.of else ""
+        return f"[{self.text}]  {self.kept} of {self.of}{found}"
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedStep:
-    """One step of a path, how many nodes it selects, and where the first of them are."""
+    """One step of a path: how many nodes it selects, where the first are, and what is nearly there."""
 
     text: str
     count: int
     nodes: tuple[str, ...]
+    hints: tuple[str, ...] = ()
+    predicates: tuple[ExplainedPredicate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedPath:
-    """One path outside predicates, whether it holds, and its steps up to the first that found nothing."""
+    """One condition outside predicates, whether it holds, and the steps of its paths until one fails."""
 
     text: str
     matched: bool
@@ -33,14 +50,28 @@ class ExplainedPath:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The verdict on one expression and one document, and what led to it."""
+    """The verdict on one expression and one document, and what led to it.
+
+    `normal_form` is what the expression is rewritten to before it is matched; `failure` is the first thing
+    that fails, for the nodes that came furthest.
+    """
 
     xpath: str
     matched: bool
     paths: tuple[ExplainedPath, ...]
+    normal_form: str = ""
+    failure: str | None = None
 
     def __bool__(self) -> bool:
         return self.matched
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as dicts, lists, strings and numbers."""
+        return asdict(self)
+
+    def to_json(self) -> str:
+        """The same as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def __str__(self) -> str:
         lines = [f"{'matches' if self.matched else 'does not match'}: {self.xpath}"]
@@ -48,13 +79,18 @@ class Explanation:
             if len(self.paths) > 1:
                 lines.append(f"{'holds' if path.matched else 'does not hold'}: {path.text}")
             for step in path.steps:
-                if not step.count:
-                    lines.append(f"  {step.text}  finds nothing")
-                    continue
-                more = ", …" if step.count > len(step.nodes) else ""
-                nodes = f"{step.count} node{'s' if step.count > 1 else ''}"
-                lines.append(f"  {step.text}  {nodes}: {', '.join(step.nodes)}{more}")
+                lines.extend(_lines(step))
         return "\n".join(printable(line) for line in lines)
+
+
+def _lines(step: ExplainedStep) -> list[str]:
+    if step.count:
+        more = ", …" if step.count > len(step.nodes) else ""
+        nodes = f"{step.count} node{'s' if step.count > 1 else ''}"
+        return [f"  {step.text}  {nodes}: {', '.join(step.nodes)}{more}"]
+    lines = [f"  {step.text}  finds nothing"]
+    lines += [f"    {predicate}" for predicate in step.predicates]
+    return lines + [f"    {hint}" for hint in step.hints]
 
 
 def explain(
@@ -65,24 +101,37 @@ def explain(
     namespaces: Namespaces | None = None,
     ignore_namespaces: bool = False,
     limits: Limits | None = None,
+    variables: Variables | None = None,
 ) -> Explanation:
-    """Which nodes matched each step, or the first step that found none.
+    """Which nodes matched each step and each predicate, or what fails first and what was there instead.
 
     >>> print(explain("/news/item[@lang='de']/title", "<news><item lang='en'><title/></item></news>"))
     does not match: /news/item[@lang='de']/title
       /news  1 node: /news
       /item[@lang = 'de']  finds nothing
+        [@lang = 'de']  0 of 1, found 'en'
     """
-    matched, paths = _core.explain(
-        xpath, document, limits or Limits(), namespaces, ignore_namespaces, ordered
+    told = _core.explain(
+        xpath, document, limits or Limits(), namespaces, ignore_namespaces, ordered, variables
     )
     return Explanation(
         xpath,
-        matched,
-        tuple(
-            ExplainedPath(
-                text, holds, tuple(ExplainedStep(step, count, tuple(nodes)) for step, count, nodes in steps)
-            )
-            for text, holds, steps in paths
-        ),
+        told["matched"],
+        tuple(_path(path) for path in told["paths"]),
+        told["normal_form"],
+        told["failure"],
+    )
+
+
+def _path(told: dict[str, Any]) -> ExplainedPath:
+    return ExplainedPath(told["text"], told["matched"], tuple(_step(step) for step in told["steps"]))
+
+
+def _step(told: dict[str, Any]) -> ExplainedStep:
+    predicates = (
+        ExplainedPredicate(each["text"], each["kept"], each["of"], tuple(each["found"]))
+        for each in told["predicates"]
+    )
+    return ExplainedStep(
+        told["text"], told["count"], tuple(told["nodes"]), tuple(told["hints"]), tuple(predicates)
     )

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from pathcast import _core
 from pathcast._core import Batch as MatchBatch
-from pathcast._core import Matches
-from pathcast.errors import SchemaError, SchemaWarning
+from pathcast._core import Matches, Node
+from pathcast.errors import EvaluationError, SchemaError, SchemaWarning
 from pathcast.limits import Limits
-from pathcast.types import ArrowArray, ArrowStream, Document, Id, Namespaces, Subscription
+from pathcast.types import ArrowArray, ArrowStream, Document, Id, Namespaces, Subscription, Variables
 
 if TYPE_CHECKING:
     from pathcast.schema import CompiledSchema, Pruning, Schema
 
-__all__ = ["Index", "MatchBatch", "Matches", "engines", "matches"]
+__all__ = ["Index", "MatchBatch", "Matches", "Node", "engines", "matches"]
 
 _TOLD = 10  # warnings of one call that are given one by one
 
@@ -115,23 +115,39 @@ class Index:
         self._warns = impossible == "warn"
 
     def add(
-        self, id: Id, xpath: str, *, ordered: bool | None = None, namespaces: Namespaces | None = None
+        self,
+        id: Id,
+        xpath: str,
+        *,
+        ordered: bool | None = None,
+        namespaces: Namespaces | None = None,
+        variables: Variables | None = None,
     ) -> None:
         """Adds a subscription; a known id gets the new expression and keeps its place.
+
+        `variables` binds the variables of the expression to strings, numbers, booleans, or to other
+        expressions that are read from the document node.
+
+        >>> index = Index()
+        >>> index.add("s1", "//a[@t = $type]", variables={"type": "x"})
+        >>> index.add("s2", "//a[@t = $type]", variables={"type": XPath("/*/type")})
+        >>> index.match("<r><type>y</type><a t='y'/></r>")
+        ['s2']
 
         >>> Index().add("s1", "//a[")
         Traceback (most recent call last):
         pathcast.errors.XPathError: column 5 of '//a[': expected a step, found the end
         """
-        warning = self._core.add(id, xpath, ordered, namespaces)
+        warning = self._core.add(id, xpath, ordered, namespaces, variables)
         if warning and self._warns:
             warnings.warn(f"{id}: {warning}", SchemaWarning, stacklevel=2)
 
     def add_many(self, subscriptions: Iterable[Subscription] | ArrowStream) -> None:
         """Adds many subscriptions, all or none: if any is refused, `SubscriptionErrors` lists all bad ones.
 
-        Takes pairs ``(id, xpath)``, rows ``(id, xpath, ordered, namespaces)``, or an Arrow table with the
-        columns `id` and `xpath` and perhaps `ordered` and `namespaces`.
+        Takes pairs ``(id, xpath)``, rows ``(id, xpath, ordered, namespaces, variables)``, or an Arrow table
+        with the columns `id` and `xpath` and perhaps `ordered`, `namespaces` and `variables` (a map binds
+        strings).
 
         >>> index = Index()
         >>> index.add_many([(1, "/a/b"), (2, "//b[@x > 3]")])
@@ -146,21 +162,40 @@ class Index:
         if len(told) > _TOLD:
             warnings.warn(f"{len(told) - _TOLD:,} more can never match", SchemaWarning, stacklevel=2)
 
-    def check(self, xpath: str, *, ordered: bool | None = None, namespaces: Namespaces | None = None) -> None:
-        """Raises what `add` would raise, warns of what it would warn of, and adds nothing."""
-        warning = self._core.check(xpath, ordered, namespaces)
+    def check(
+        self,
+        xpath: str,
+        *,
+        ordered: bool | None = None,
+        namespaces: Namespaces | None = None,
+        variables: Variables | None = None,
+    ) -> str:
+        """Raises what `add` would raise, warns of what it would warn of, and adds nothing.
+
+        Gives the normal form as text: what the expression is rewritten to before it is matched.
+
+        >>> Index().check("//b[count(c) > 0]/..")
+        '//*[b[c]]'
+        """
+        form, warning = self._core.check(xpath, ordered, namespaces, variables)
         if warning and self._warns:
             warnings.warn(warning, SchemaWarning, stacklevel=2)
+        return form
 
     def pruned(
-        self, xpath: str, *, ordered: bool | None = None, namespaces: Namespaces | None = None
+        self,
+        xpath: str,
+        *,
+        ordered: bool | None = None,
+        namespaces: Namespaces | None = None,
+        variables: Variables | None = None,
     ) -> list[str]:
         """What an expression becomes under the schema; needs `schema` and `prune`.
 
         A valid document satisfies one of these exactly when it satisfies the expression. Nothing when it can
         never match.
         """
-        return self._core.pruned(xpath, ordered, namespaces)
+        return self._core.pruned(xpath, ordered, namespaces, variables)
 
     def remove(self, id: Id) -> None:
         """Removes a subscription; `KeyError` when there is none with this id."""
@@ -172,8 +207,32 @@ class Index:
         >>> Index().match("<a><b></a>")
         Traceback (most recent call last):
         pathcast.errors.DocumentError: line 1, column 7: the end tag </a> does not close <b>
+
+        A subscription that costs more than `Limits.evaluation_steps` on this document is neither a yes nor a
+        no: `EvaluationError` names it, and holds the answer for all others.
         """
         return self._core.match(document)
+
+    def select(self, document: Document) -> dict[Id, list[Node]]:
+        """The nodes that each subscription which matched selects, in document order.
+
+        A subscription that asks for a boolean, a number or a string selects no nodes. An ordered one selects
+        what its path selects, whatever the order. Of a str the spans are those of its UTF-8.
+
+        >>> index = Index()
+        >>> index.add("s1", "//b[@x > 1]/@x")
+        >>> index.add("s2", "count(//b) = 2")
+        >>> found = index.select(b"<a><b x='1'/>\\n<b x='2'/></a>")
+        >>> node, = found["s1"]
+        >>> node.path, node.line, node.column, node.span, node.text
+        ('/a[1]/b[2]/@x', 2, 4, (17, 22), '2')
+        >>> found["s2"]
+        []
+        """
+        found, failures = self._core.select(document)
+        if failures:
+            raise EvaluationError(list(found), failures)
+        return found
 
     def match_many(
         self, documents: Iterable[Document] | ArrowArray | ArrowStream, threads: int = 1
@@ -198,6 +257,20 @@ class Index:
 
     def __contains__(self, id: object) -> bool:
         return id in self._core
+
+    def xpath(self, id: Id) -> str:
+        """What an id subscribes to, as written; `KeyError` when there is none with this id.
+
+        >>> index = Index()
+        >>> index.add("s1", "//a[ @x  > 3 ]")
+        >>> index.xpath("s1"), dict(index.items())
+        ('//a[ @x  > 3 ]', {'s1': '//a[ @x  > 3 ]'})
+        """
+        return self._core.written_of(id)[0]
+
+    def items(self) -> Iterator[tuple[Id, str]]:
+        """All ids with their expressions as written, in order of registration."""
+        return iter(self._core.items())
 
     def ids(self) -> list[Id]:
         """All ids in order of registration."""
@@ -257,6 +330,7 @@ def matches(
     ordered: bool = False,
     namespaces: Namespaces | None = None,
     ignore_namespaces: bool = False,
+    variables: Variables | None = None,
 ) -> bool:
     """Whether a document satisfies one expression.
 
@@ -264,5 +338,5 @@ def matches(
     True
     """
     index = Index(ordered=ordered, namespaces=namespaces, ignore_namespaces=ignore_namespaces)
-    index.add(0, xpath)
+    index.add(0, xpath, variables=variables)
     return bool(index.match(document))

@@ -35,6 +35,10 @@ class Limits:
     """Predicates, parentheses and function calls inside one another."""
     expansion: int = 4_096
     """Terms that the disjunctive normal form of one expression would have."""
+    evaluation_steps: int = 100_000_000
+    """Steps that deciding one expression on one document may take, where it needs the tree."""
+    work: int = 10_000_000_000
+    """Such steps of all expressions on one document."""
 
     def __post_init__(self) -> None:
         for field in fields(self):

@@ -23,8 +23,9 @@ from reprlib import repr as shortened
 from typing import IO, Any, TypeAlias
 
 from pathcast.errors import SubscriptionFileError
+from pathcast.types import Variables, XPath
 
-COLUMNS = ("id", "xpath", "subscriber", "ordered", "namespaces")
+COLUMNS = ("id", "xpath", "subscriber", "ordered", "namespaces", "variables")
 FORMATS = (".txt", ".csv", ".tsv", ".jsonl", ".parquet")
 MAX_LINE = 1 << 20  # bytes; an expression may have 16 KiB, so a longer line is not a subscription
 
@@ -43,6 +44,7 @@ class Subscription:
     ordered: bool | None
     namespaces: Mapping[str, str] | None
     line: int
+    variables: Variables | None = None
 
 
 class SubscriptionFile:
@@ -225,6 +227,7 @@ def _subscription(row: Mapping[str, Any], line: int) -> Subscription:
         ordered=_ordered(row.get("ordered")),
         namespaces=_namespaces(row.get("namespaces")),
         line=line,
+        variables=_variables(row.get("variables")),
     )
 
 
@@ -247,21 +250,40 @@ def _ordered(value: object) -> bool | None:
     return truth
 
 
-def _namespaces(value: object) -> Mapping[str, str] | None:
+def _object(what: str, value: object) -> dict[str, Any]:
     """From a JSON object, as text in a table; or from Parquet's map (pairs) or struct (absent is null)."""
-    if value is None:
-        return None
     if isinstance(value, str):
         try:
             value = json.loads(value)
         except (ValueError, RecursionError):
-            raise ValueError(f"namespaces must be a JSON object, not {shortened(value)}") from None
+            raise ValueError(f"{what} must be a JSON object, not {shortened(value)}") from None
     elif isinstance(value, list) and all(isinstance(pair, tuple) for pair in value):
         value = dict(value)
     if not isinstance(value, dict):
-        raise ValueError(f"namespaces must be a JSON object, not {shortened(value)}")
+        raise ValueError(f"{what} must be a JSON object, not {shortened(value)}")
+    return value
+
+
+def _variables(value: object) -> Variables | None:
+    """Strings, numbers and booleans by name; an expression is an object ``{"xpath": "..."}``."""
+    if value is None:
+        return None
+    bound: dict[str, str | int | float | bool | XPath] = {}
+    for name, each in _object("variables", value).items():
+        if isinstance(each, dict) and list(each) == ["xpath"]:
+            bound[name] = XPath(_string(f"the expression of {name!r}", each["xpath"]))
+        elif isinstance(each, bool | int | float):
+            bound[name] = each
+        elif each is not None:
+            bound[name] = _string(f"the variable {name!r}", each)
+    return bound
+
+
+def _namespaces(value: object) -> Mapping[str, str] | None:
+    if value is None:
+        return None
     return {
         prefix: _string(f"the namespace of {prefix!r}", uri)
-        for prefix, uri in value.items()
+        for prefix, uri in _object("namespaces", value).items()
         if uri is not None
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from io import RawIOBase
 from typing import BinaryIO, Protocol, TypeAlias
 
@@ -16,8 +17,29 @@ Document: TypeAlias = "bytes | bytearray | memoryview | str | os.PathLike[str] |
 Namespaces: TypeAlias = "Mapping[str, str]"
 """Prefixes to namespace URIs; the prefix ``""`` is the namespace of element names without one."""
 
-Subscription: TypeAlias = "tuple[Id, str] | tuple[Id, str, bool | None, Namespaces | None]"
-"""An id and an expression, perhaps with its mode and its namespaces."""
+
+@dataclass(frozen=True, slots=True)
+class XPath:
+    """An expression as the value of a variable, read from the document node.
+
+    It may use the variables before it.
+
+    >>> XPath("/*/type/text()").expression
+    '/*/type/text()'
+    """
+
+    expression: str
+
+
+Variables: TypeAlias = "Mapping[str, str | int | float | bool | XPath]"
+"""Names without ``$`` to what they are bound to when a subscription is registered."""
+
+Subscription: TypeAlias = (
+    "tuple[Id, str]"
+    " | tuple[Id, str, bool | None, Namespaces | None]"
+    " | tuple[Id, str, bool | None, Namespaces | None, Variables | None]"
+)
+"""An id and an expression, perhaps with its mode, its namespaces and its variables."""
 
 
 class ArrowArray(Protocol):

@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from random import Random
 
+from tests.property.typed import TypedWriter
+
 NAMES = ("a", "b", "c", "d")
 ATTRIBUTES = ("x", "y")
 VALUES = ("1", "2", " 3 ", "-2.5", "1e1", "", "x", "xy", "007", "10", "y", "NaN")
@@ -432,9 +434,13 @@ def draw_document(random: Random, *, namespaced: bool | None = None) -> Document
 def draw_subscription(
     random: Random, near: Document | None, *, ordered: bool | None = None, default: str = ""
 ) -> Subscription:
-    """One subscription; every fifth is ordered unless told otherwise."""
+    """One subscription; every fifth is ordered unless told otherwise, half of the rest is any XPath."""
     if ordered is None:
         ordered = random.random() < 0.2
+        if not ordered and random.random() < 0.5:
+            namespaced = near is not None and near.namespaced
+            xpath = TypedWriter(random, namespaced=namespaced).expression()
+            return Subscription(xpath, False, dict(PREFIXES) if namespaced else {})
     return ExpressionWriter(random, near, ordered=ordered, default=default).subscription()
 
 

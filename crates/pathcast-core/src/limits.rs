@@ -19,6 +19,15 @@ pub struct Limits {
     pub nesting: usize,
     /// Terms that the disjunctive normal form of one expression would have.
     pub expansion: usize,
+    /// Steps that deciding one expression on one document may take, where it needs the tree.
+    pub evaluation_steps: u64,
+    /// Such steps of all expressions on one document.
+    pub work: u64,
+}
+
+/// Goes one level deeper into an expression, on more stack if there is little left: a thread may have no more than 2 MiB.
+pub fn deeper<T>(level: impl FnOnce() -> T) -> T {
+    stacker::maybe_grow(128 << 10, 2 << 20, level)
 }
 
 impl Default for Limits {
@@ -32,6 +41,8 @@ impl Default for Limits {
             steps: 256,
             nesting: 64,
             expansion: 4_096,
+            evaluation_steps: 100_000_000,
+            work: 10_000_000_000,
         }
     }
 }

@@ -2,7 +2,9 @@
 //! nesting overflows the stack.
 
 use pathcast_core::limits::Limits;
-use pathcast_core::xpath::ast::{Axis, Column, Comparison, Expr, Function, NodeTest, Path, Step};
+use pathcast_core::xpath::ast::{
+    Arithmetic, Axis, Column, Comparison, Expr, Function, NodeTest, Origin, Path, Step,
+};
 use pathcast_core::xpath::{XPathErrorKind, parse};
 
 /// Xorshift: enough chance for a test, the same on every machine.
@@ -30,6 +32,8 @@ const UNLIMITED: Limits = Limits {
     steps: usize::MAX,
     nesting: usize::MAX,
     expansion: usize::MAX,
+    evaluation_steps: u64::MAX,
+    work: u64::MAX,
 };
 
 const NAMES: [&str; 9] = ["a", "b-c", "or", "and", "div", "text", "not", "été", "_1."];
@@ -50,7 +54,10 @@ fn test(random: &mut Random, attribute: bool) -> NodeTest<'static> {
 }
 
 fn path(random: &mut Random, size: usize, mut on_attribute: bool) -> Path<'static> {
-    const AXES: [Axis; 8] = [
+    const AXES: [Axis; 11] = [
+        Axis::Parent,
+        Axis::Ancestor,
+        Axis::AncestorOrSelf,
         Axis::Child,
         Axis::Descendant,
         Axis::DescendantOrSelf,
@@ -78,13 +85,12 @@ fn path(random: &mut Random, size: usize, mut on_attribute: bool) -> Path<'stati
         let mut predicates = Vec::new();
         while predicates.len() < count {
             let predicate = expression(random, size - 1, on_attribute);
-            if !matches!(predicate, Expr::Number(_)) {
-                predicates.push(predicate);
-            }
+            predicates.push(predicate);
         }
         steps.push(Step { axis, test, predicates, column: Column(0) });
     }
-    Path { absolute, steps, column: Column(0) }
+    let origin = if absolute { Origin::Root } else { Origin::Context };
+    Path { origin, steps, column: Column(0) }
 }
 
 fn constant(random: &mut Random) -> Expr<'static> {
@@ -111,7 +117,7 @@ fn expression(random: &mut Random, size: usize, on_attribute: bool) -> Expr<'sta
     if size == 0 {
         return Expr::Path(path(random, 0, on_attribute));
     }
-    let kind = random.below(10);
+    let kind = random.below(13);
     let terms = |random: &mut Random, keep: fn(&Expr<'_>) -> bool| {
         let mut terms = Vec::new();
         while terms.len() < 2 + size % 2 {
@@ -141,18 +147,40 @@ fn expression(random: &mut Random, size: usize, on_attribute: bool) -> Expr<'sta
                 (3, left_side, right_side)
                     if !matches!((left_side, right_side), (Expr::Union(_), _) | (_, Expr::Union(_))) =>
                 {
-                    Expr::Call(
-                        random.pick(&[Function::Contains, Function::StartsWith]),
-                        left,
-                        right,
-                        Column(0),
-                    )
+                    let function = random.pick(&[Function::Contains, Function::StartsWith, Function::Concat]);
+                    Expr::Call(function, vec![*left, *right], Column(0))
                 }
                 _ => Expr::Compare(random.pick(&COMPARISONS), left, right, Column(0)),
             }
         }
         6 => union(random, size - 1, on_attribute),
         7 => constant(random),
+        8 => {
+            let first = expression(random, size - 1, on_attribute);
+            let operators: &[Arithmetic] = match random.below(2) {
+                0 => &[Arithmetic::Add, Arithmetic::Subtract],
+                _ => &[Arithmetic::Multiply, Arithmetic::Divide, Arithmetic::Modulo],
+            };
+            let rest = (0..1 + random.below(2))
+                .map(|_| (random.pick(operators), expression(random, size - 1, on_attribute)))
+                .collect();
+            // What would be read as one chain is written with parentheses, which the tree does not show.
+            Expr::Arithmetic(Box::new(first), rest, Column(0))
+        }
+        9 => {
+            let start = match random.below(2) {
+                0 => union(random, size - 1, on_attribute),
+                _ => Expr::Path(path(random, size - 1, on_attribute)),
+            };
+            let Path { steps, .. } = path(random, 0, on_attribute);
+            let predicates = vec![expression(random, size - 1, on_attribute)];
+            let origin = Origin::Filter(Box::new(start), predicates);
+            Expr::Path(Path { origin, steps, column: Column(0) })
+        }
+        10 => match expression(random, size - 1, on_attribute) {
+            Expr::Number(number) => Expr::Number(-number),
+            inner => Expr::Negate(Box::new(inner), Column(0)),
+        },
         _ => Expr::Path(path(random, size - 1, on_attribute)),
     }
 }

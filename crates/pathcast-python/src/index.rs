@@ -7,9 +7,10 @@ use std::path::PathBuf;
 use std::sync::RwLock;
 
 use pathcast_core::engine::AttributeFilters;
-use pathcast_core::index::{EngineKind, Index as Core, SchemaOptions, Settings};
+use pathcast_core::index::{EngineKind, Index as Core, SchemaOptions, Settings, Written};
 use pathcast_core::limits::Limits;
 use pathcast_core::reader::{Document, DocumentError, DocumentErrorKind};
+use pathcast_core::select::select;
 use pathcast_papers::ENGINES;
 use pyo3::exceptions::{PyException, PyKeyError, PyValueError};
 use pyo3::prelude::*;
@@ -23,7 +24,9 @@ use crate::errors::{
 };
 use crate::matches::{Batch, Matches};
 use crate::schema::{Graph, Pruning, prune_limits};
+use crate::select::{Node, given};
 use crate::subscriptions::{id_from_python, id_to_python, namespaces_from_python, rows};
+use crate::variables::{variables_to_python, written};
 
 /// How many documents of an iterable are held at once.
 const BLOCK: usize = 256;
@@ -101,7 +104,7 @@ impl Index {
         Ok(Self { core: RwLock::new(core) })
     }
 
-    #[pyo3(signature = (id, xpath, ordered=None, namespaces=None))]
+    #[pyo3(signature = (id, xpath, ordered=None, namespaces=None, variables=None))]
     fn add(
         &self,
         py: Python<'_>,
@@ -109,10 +112,11 @@ impl Index {
         xpath: &str,
         ordered: Option<bool>,
         namespaces: Option<&Bound<'_, PyAny>>,
+        variables: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Option<String>> {
         let id = id_from_python(id)?;
-        let namespaces = namespaces_from_python(namespaces)?;
-        self.write(py, |core| core.add(id, xpath, ordered.unwrap_or(core.settings().ordered), &namespaces))?
+        let written = self.written(py, xpath, ordered, namespaces, variables)?;
+        self.write(py, |core| core.add_written(id, &written))?
             .map_err(|error| raise(xpath_exception(py, &error, xpath)))
     }
 
@@ -133,7 +137,7 @@ impl Index {
                     .iter()
                     .map(|(at, error)| {
                         let row = &rows[*at];
-                        Ok((id_to_python(py, &row.id)?, xpath_exception(py, error, &row.xpath)?))
+                        Ok((id_to_python(py, &row.id)?, xpath_exception(py, error, &row.written.xpath)?))
                     })
                     .collect();
                 Err(subscription_errors(py, failures?))
@@ -141,30 +145,33 @@ impl Index {
         }
     }
 
-    #[pyo3(signature = (xpath, ordered=None, namespaces=None))]
+    /// The normal form as text, and the warning that `add` would give.
+    #[pyo3(signature = (xpath, ordered=None, namespaces=None, variables=None))]
     fn check(
         &self,
         py: Python<'_>,
         xpath: &str,
         ordered: Option<bool>,
         namespaces: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Option<String>> {
-        let namespaces = namespaces_from_python(namespaces)?;
-        self.write(py, |core| core.check(xpath, ordered.unwrap_or(core.settings().ordered), &namespaces))?
+        variables: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(String, Option<String>)> {
+        let written = self.written(py, xpath, ordered, namespaces, variables)?;
+        self.write(py, |core| core.check(&written))?
             .map_err(|error| raise(xpath_exception(py, &error, xpath)))
     }
 
     /// What an expression is under the schema.
-    #[pyo3(signature = (xpath, ordered=None, namespaces=None))]
+    #[pyo3(signature = (xpath, ordered=None, namespaces=None, variables=None))]
     fn pruned(
         &self,
         py: Python<'_>,
         xpath: &str,
         ordered: Option<bool>,
         namespaces: Option<&Bound<'_, PyAny>>,
+        variables: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<String>> {
-        let namespaces = namespaces_from_python(namespaces)?;
-        self.write(py, |core| core.pruned(xpath, ordered.unwrap_or(core.settings().ordered), &namespaces))?
+        let written = self.written(py, xpath, ordered, namespaces, variables)?;
+        self.write(py, |core| core.pruned(&written))?
             .map_err(|error| raise(xpath_exception(py, &error, xpath)))
     }
 
@@ -184,9 +191,34 @@ impl Index {
             return Err(exception);
         }
         match result {
-            Ok(matches) => Matches::new(matches).to_list(py),
+            Ok(matches) => Matches::new(matches).to_list_or_raise(py),
             Err(error) => Err(raise(document_exception(py, &error))),
         }
+    }
+
+    /// The nodes that each subscription which matched selects, and the ids of those that could not be decided.
+    fn select<'py>(
+        &self,
+        py: Python<'py>,
+        document: &Bound<'py, PyAny>,
+    ) -> PyResult<(Bound<'py, PyDict>, Vec<Bound<'py, PyAny>>)> {
+        let mut source = Source::new(document)?;
+        let result = self.read(py, |core| {
+            let given = given(source.document()?, core.settings().limits.document_bytes)?;
+            select(core, &given)
+        })?;
+        if let Some(exception) = source.take_exception() {
+            return Err(exception);
+        }
+        let selection = result.map_err(|error| raise(document_exception(py, &error)))?;
+        let found = PyDict::new(py);
+        for (id, nodes) in &selection.found {
+            let nodes = nodes.iter().map(|&node| Node::new(&selection.picture, node));
+            let nodes: PyResult<Vec<_>> = nodes.map(|node| Bound::new(py, node)).collect();
+            found.set_item(id_to_python(py, id)?, nodes?)?;
+        }
+        let undecided: PyResult<Vec<_>> = selection.undecided.iter().map(|id| id_to_python(py, id)).collect();
+        Ok((found, undecided?))
     }
 
     fn match_many(&self, py: Python<'_>, documents: &Bound<'_, PyAny>, threads: usize) -> PyResult<Batch> {
@@ -238,6 +270,26 @@ impl Index {
         }
     }
 
+    /// What an id subscribes to, as `(xpath, ordered, namespaces, variables)`.
+    fn written_of<'py>(&self, py: Python<'py>, id: &Bound<'py, PyAny>) -> PyResult<Described<'py>> {
+        let found = match id_from_python(id) {
+            Ok(id) => self.read(py, |core| core.written(&id))?,
+            Err(_) => None,
+        };
+        match found {
+            Some(written) => describe(py, &written),
+            None => Err(PyKeyError::new_err(id.clone().unbind())),
+        }
+    }
+
+    /// All ids with their expressions as written, in order of registration.
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Vec<(Bound<'py, PyAny>, String)>> {
+        let items: Vec<_> = self.read(py, |core| {
+            core.items().map(|(id, written)| (id.clone(), String::from(written.xpath))).collect()
+        })?;
+        items.into_iter().map(|(id, xpath)| Ok((id_to_python(py, &id)?, xpath))).collect()
+    }
+
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let ids: Vec<_> = self.read(py, |core| core.ids().cloned().collect())?;
         let ids: PyResult<Vec<_>> = ids.iter().map(|id| id_to_python(py, id)).collect();
@@ -258,6 +310,7 @@ impl Index {
         dict.set_item("always_decided", stats.always)?;
         dict.set_item("decided_on_tree", stats.on_tree)?;
         dict.set_item("shared_conditions", stats.shared_conditions)?;
+        dict.set_item("typed", stats.typed)?;
         dict.set_item("names", stats.names)?;
         dict.set_item("cache_bytes", stats.cache.bytes)?;
         dict.set_item("cache_states", stats.cache.states)?;
@@ -290,7 +343,35 @@ impl Index {
     }
 }
 
+/// Text, mode, namespaces and variables.
+type Described<'py> = (String, bool, Bound<'py, PyDict>, Bound<'py, PyDict>);
+
+fn describe<'py>(py: Python<'py>, written: &Written) -> PyResult<Described<'py>> {
+    let namespaces = PyDict::new(py);
+    for (prefix, uri) in &written.namespaces {
+        namespaces.set_item(&**prefix, &**uri)?;
+    }
+    let variables = variables_to_python(py, &written.variables)?;
+    Ok((String::from(&*written.xpath), written.ordered, namespaces, variables))
+}
+
 impl Index {
+    /// An expression with the index's mode if it has none of its own.
+    fn written(
+        &self,
+        py: Python<'_>,
+        xpath: &str,
+        ordered: Option<bool>,
+        namespaces: Option<&Bound<'_, PyAny>>,
+        variables: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Written> {
+        let ordered = match ordered {
+            Some(ordered) => ordered,
+            None => self.read(py, |core| core.settings().ordered)?,
+        };
+        written(xpath, ordered, namespaces, variables)
+    }
+
     /// Matches the values of an Arrow array without a Python object for any of them.
     fn match_arrow(&self, py: Python<'_>, array: &PyChunkedArray, threads: usize) -> PyResult<Batch> {
         let mut results = Vec::with_capacity(array.chunks().iter().map(|chunk| chunk.len()).sum());
@@ -336,5 +417,7 @@ pub(crate) fn limits_from_python(limits: &Bound<'_, PyAny>) -> PyResult<Limits> 
         steps: size("steps")?,
         nesting: size("nesting")?,
         expansion: size("expansion")?,
+        evaluation_steps: size("evaluation_steps")? as u64,
+        work: size("work")? as u64,
     })
 }

@@ -12,7 +12,9 @@ mod index;
 mod matches;
 mod relational;
 mod schema;
+mod select;
 mod subscriptions;
+mod variables;
 mod xtrie;
 mod yardstick;
 
@@ -49,5 +51,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<schema::Graph>()?;
     module.add_class::<index::Index>()?;
     module.add_class::<matches::Matches>()?;
+    module.add_class::<select::Node>()?;
     module.add_class::<matches::Batch>()
 }

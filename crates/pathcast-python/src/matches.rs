@@ -37,6 +37,16 @@ impl Matches {
         self.slots().iter().map(|&slot| self.inner.id(slot))
     }
 
+    /// The ids, or the error that some subscriptions could not be decided, with the ids of the others in it.
+    pub(crate) fn to_list_or_raise<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let (ids, failures) = (self.to_list(py)?, self.failures(py)?);
+        if failures.is_empty() {
+            return Ok(ids);
+        }
+        let class = py.import("pathcast.errors")?.getattr("EvaluationError")?;
+        Err(PyErr::from_value(class.call1((ids, failures))?))
+    }
+
     pub(crate) fn to_list<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let ids: PyResult<Vec<_>> = self.ids().map(|id| id_to_python(py, id)).collect();
         PyList::new(py, ids?)
@@ -45,6 +55,15 @@ impl Matches {
 
 #[pymethods]
 impl Matches {
+    /// Ids of subscriptions that cost more than `Limits.evaluation_steps` to decide, in order of registration.
+    #[getter]
+    fn failures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let undecided = self.inner.undecided();
+        let ids: PyResult<Vec<_>> =
+            undecided.into_iter().map(|slot| id_to_python(py, self.inner.id(slot))).collect();
+        PyList::new(py, ids?)
+    }
+
     fn __len__(&self) -> usize {
         self.inner.len()
     }

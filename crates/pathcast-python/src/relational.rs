@@ -5,10 +5,11 @@ use std::sync::Arc;
 use arrow_array::builder::{Float64Builder, Int32Builder, Int64Builder, LargeStringBuilder};
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{ArrowError, Field, Schema};
-use pathcast_core::index::{Id, Subscription};
+use pathcast_core::index::{Id, Subscription, Written};
 use pathcast_core::reader::{Document, DocumentError};
 use pathcast_core::relational::shred::{Place, Value};
 use pathcast_core::relational::{Bounds, Compiler, Rows, Shredder, Tables};
+use pathcast_core::xpath::Binding;
 use pyo3::exceptions::{PyImportError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -49,7 +50,7 @@ pub(crate) fn compile<'py>(
     let (compiled, refused) = py.detach(|| {
         let mut refused = Vec::new();
         for (at, each) in all.iter().enumerate() {
-            if let Err(error) = compiler.add(&each.xpath, each.ordered, &each.namespaces) {
+            if let Err(error) = compiler.add(&each.written) {
                 refused.push((at, error));
             }
         }
@@ -59,7 +60,7 @@ pub(crate) fn compile<'py>(
         .iter()
         .map(|(at, error)| {
             let each = &all[*at];
-            Ok((*at, id_to_python(py, &each.id)?, xpath_exception(py, error, &each.xpath)?))
+            Ok((*at, id_to_python(py, &each.id)?, xpath_exception(py, error, &each.written.xpath)?))
         })
         .collect();
     let batches = py.detach(|| tables(&compiled, &all)).map_err(wrong)?;
@@ -323,14 +324,38 @@ fn json_id(id: &Id) -> String {
     }
 }
 
-/// A subscription as JSON: `[xpath, ordered, {prefix: uri}]`.
+/// A subscription as JSON: `[xpath, ordered, {prefix: uri}]`, and `{name: value}` behind it if there are variables.
 fn definition(subscription: &Subscription) -> String {
-    let namespaces: Vec<_> = subscription
-        .namespaces
-        .iter()
-        .map(|(prefix, uri)| format!("{}:{}", json(prefix), json(uri)))
-        .collect();
-    format!("[{},{},{{{}}}]", json(&subscription.xpath), subscription.ordered, namespaces.join(","))
+    let Written { xpath, ordered, namespaces, variables } = &subscription.written;
+    let object = |entries: Vec<String>| format!("{{{}}}", entries.join(","));
+    let prefixes = namespaces.iter().map(|(prefix, uri)| format!("{}:{}", json(prefix), json(uri)));
+    let mut text = format!("[{},{ordered},{}", json(xpath), object(prefixes.collect()));
+    if !variables.is_empty() {
+        let bound =
+            variables.iter().map(|(name, binding)| format!("{}:{}", json(name), json_binding(binding)));
+        text = format!("{text},{}", object(bound.collect()));
+    }
+    text + "]"
+}
+
+/// What a variable is bound to, as JSON that can be given back; no JSON number is infinite or none at all.
+fn json_binding(binding: &Binding) -> String {
+    match binding {
+        Binding::Text(text) => json(text),
+        Binding::Boolean(value) => value.to_string(),
+        Binding::Number(number) if number.is_finite() => format!("{number:?}"),
+        Binding::Number(number) => {
+            let quotient = if number.is_nan() {
+                "0 div 0"
+            } else if *number > 0.0 {
+                "1 div 0"
+            } else {
+                "-1 div 0"
+            };
+            format!("{{\"xpath\":{}}}", json(quotient))
+        }
+        Binding::Expression(source) => format!("{{\"xpath\":{}}}", json(source)),
+    }
 }
 
 /// A JSON string; databases refuse the character zero, so it and its like are escaped.

@@ -3,12 +3,15 @@
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch};
 use arrow_schema::DataType;
-use pathcast_core::index::{Id, Subscription};
+use pathcast_core::index::{Id, Subscription, Written};
 use pathcast_core::names::Namespaces;
+use pathcast_core::xpath::{Binding, Variables};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyString};
 use pyo3_arrow::PyTable;
+
+use crate::variables::written;
 
 pub(crate) fn id_from_python(id: &Bound<'_, PyAny>) -> PyResult<Id> {
     if let Ok(text) = id.cast::<PyString>() {
@@ -50,7 +53,7 @@ pub(crate) fn namespaces_from_python(namespaces: Option<&Bound<'_, PyAny>>) -> P
         .collect()
 }
 
-/// Reads pairs `(id, xpath)` or rows `(id, xpath, ordered, namespaces)`, or an Arrow table with such columns.
+/// Reads pairs `(id, xpath)` or rows `(id, xpath, ordered, namespaces, variables)`, or an Arrow table with such columns.
 pub(crate) fn rows(subscriptions: &Bound<'_, PyAny>, ordered: bool) -> PyResult<Vec<Subscription>> {
     if subscriptions.hasattr("__arrow_c_stream__")? {
         let (batches, _) = subscriptions.extract::<PyTable>()?.into_inner();
@@ -64,20 +67,24 @@ pub(crate) fn rows(subscriptions: &Bound<'_, PyAny>, ordered: bool) -> PyResult<
 }
 
 fn python_row(row: &Bound<'_, PyAny>, ordered: bool) -> PyResult<Subscription> {
-    let wrong =
-        || PyTypeError::new_err("a subscription is a pair (id, xpath) or (id, xpath, ordered, namespaces)");
+    let wrong = || {
+        PyTypeError::new_err(
+            "a subscription is a pair (id, xpath) or (id, xpath, ordered, namespaces, variables)",
+        )
+    };
     let length = row.len().map_err(|_| wrong())?;
-    if !(2..=4).contains(&length) || row.is_instance_of::<PyString>() {
+    if !(2..=5).contains(&length) || row.is_instance_of::<PyString>() {
         return Err(wrong());
     }
     // A mapping has a length as well.
     let item = |at: usize| row.get_item(at).map_err(|_| wrong());
     let own: Option<bool> = if length > 2 { item(2)?.extract()? } else { None };
+    let further = |at: usize| if length > at { item(at).map(Some) } else { Ok(None) };
+    let (namespaces, variables) = (further(3)?, further(4)?);
+    let xpath: String = item(1)?.extract()?;
     Ok(Subscription {
         id: id_from_python(&item(0)?)?,
-        xpath: item(1)?.extract()?,
-        ordered: own.unwrap_or(ordered),
-        namespaces: namespaces_from_python(if length > 3 { Some(item(3)?) } else { None }.as_ref())?,
+        written: written(&xpath, own.unwrap_or(ordered), namespaces.as_ref(), variables.as_ref())?,
     })
 }
 
@@ -93,26 +100,35 @@ fn arrow_rows(batch: &RecordBatch, default: bool, all: &mut Vec<Subscription>) -
         array.cloned().ok_or_else(|| PyTypeError::new_err("the column 'ordered' must be boolean"))
     });
     let ordered = ordered.transpose()?;
-    let namespaces = column("namespaces").map(namespace_maps).transpose()?;
+    let namespaces = column("namespaces").map(|array| text_maps("namespaces", array)).transpose()?;
+    let variables = column("variables").map(|array| text_maps("variables", array)).transpose()?;
     for at in 0..batch.num_rows() {
         let row = all.len();
         let missing = |name: &str| PyValueError::new_err(format!("row {row} of the table has no {name}"));
         all.push(Subscription {
             id: ids.get(at).ok_or_else(|| missing("id"))?,
-            xpath: xpaths.get(at).ok_or_else(|| missing("xpath"))?.to_owned(),
-            ordered: ordered
-                .as_ref()
-                .filter(|array| array.is_valid(at))
-                .map_or(default, |array| array.value(at)),
-            namespaces: namespaces.as_ref().map_or_else(Vec::new, |maps| maps[at].clone()),
+            written: Written {
+                xpath: xpaths.get(at).ok_or_else(|| missing("xpath"))?.into(),
+                ordered: ordered
+                    .as_ref()
+                    .filter(|array| array.is_valid(at))
+                    .map_or(default, |array| array.value(at)),
+                namespaces: namespaces.as_ref().map_or_else(Vec::new, |maps| maps[at].clone()),
+                variables: variables.as_ref().map_or_else(Vec::new, |maps| constants(&maps[at])),
+            },
         });
     }
     Ok(())
 }
 
-/// A column of prefix to URI maps.
-fn namespace_maps(array: &ArrayRef) -> PyResult<Vec<Namespaces>> {
-    let wrong = || PyTypeError::new_err("the column 'namespaces' must be a map of string to string");
+/// A column of maps binds strings only.
+fn constants(map: &Namespaces) -> Variables {
+    map.iter().map(|(name, text)| (name.clone(), Binding::Text(text.clone()))).collect()
+}
+
+/// A column of maps of string to string: prefixes to URIs, variables to texts.
+fn text_maps(name: &str, array: &ArrayRef) -> PyResult<Vec<Namespaces>> {
+    let wrong = || PyTypeError::new_err(format!("the column '{name}' must be a map of string to string"));
     if *array.data_type() == DataType::Null {
         return Ok(vec![Vec::new(); array.len()]);
     }
@@ -120,8 +136,7 @@ fn namespace_maps(array: &ArrayRef) -> PyResult<Vec<Namespaces>> {
     let mut all = Vec::with_capacity(maps.len());
     for at in 0..maps.len() {
         let entries = maps.value(at);
-        let (prefixes, uris) =
-            (Texts::new("namespaces", entries.column(0))?, Texts::new("namespaces", entries.column(1))?);
+        let (prefixes, uris) = (Texts::new(name, entries.column(0))?, Texts::new(name, entries.column(1))?);
         let entry = |at: usize| Some((prefixes.get(at)?.into(), uris.get(at)?.into()));
         let valid = if maps.is_valid(at) { entries.len() } else { 0 };
         all.push((0..valid).filter_map(entry).collect());

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, NoReturn, TypeAlias
+from typing import Annotated, Any, NoReturn, TypeAlias
 
 import typer
 
@@ -60,17 +60,36 @@ Version: TypeAlias = Annotated[
     typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True),
 ]
 
-Subscriptions: TypeAlias = Annotated[
-    str,
+_SUBSCRIPTIONS: Any = typer.Option(
+    "--subscriptions",
+    "-s",
+    metavar="SUBSCRIPTIONS",
+    help="The subscriptions: .txt (one XPath a line, the id is the line number), .csv, .tsv or .jsonl, "
+    "each also as .gz, or .parquet; columns id, xpath and perhaps subscriber, ordered, namespaces, "
+    "variables. - reads standard input as .txt.",
+)
+
+Subscriptions: TypeAlias = Annotated[str, _SUBSCRIPTIONS]
+OptionalSubscriptions: TypeAlias = Annotated[str | None, _SUBSCRIPTIONS]
+
+Prefixes: TypeAlias = Annotated[
+    list[str] | None,
     typer.Option(
-        "--subscriptions",
-        "-s",
-        metavar="SUBSCRIPTIONS",
-        help="The subscriptions: .txt (one XPath a line, the id is the line number), .csv, .tsv or .jsonl, "
-        "each also as .gz, or .parquet; columns id, xpath and perhaps subscriber, ordered, namespaces. "
-        "- reads standard input as .txt.",
+        "--namespace",
+        metavar="PREFIX=URI",
+        help="What a prefix of the expressions means; may be repeated; =URI is for names without a prefix.",
+        show_default=False,
     ),
 ]
+
+
+def prefixes(bindings: list[str] | None) -> dict[str, str] | None:
+    """The ``--namespace`` options as a mapping; the end if one is none."""
+    wrong = [binding for binding in bindings or () if "=" not in binding]
+    if wrong:
+        fail(f"pathcast: --namespace takes PREFIX=URI, not {wrong[0]!r}.")
+    return {prefix: uri for prefix, _, uri in (each.partition("=") for each in bindings or ())} or None
+
 
 Engine: TypeAlias = Annotated[
     str,

@@ -53,7 +53,7 @@ def _failures(block: list[Subscription], schema: Schema | None) -> dict[str, XPa
     try:
         bound = schema.namespaces if schema else None
         index = pathcast.Index(schema=schema, impossible="error", namespaces=bound)
-        index.add_many((row.id, row.xpath, row.ordered, row.namespaces) for row in block)
+        index.add_many((row.id, row.xpath, row.ordered, row.namespaces, row.variables) for row in block)
     except SubscriptionErrors as error:
         return {str(identifier): failure for identifier, failure in error.failures}
     return {}

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, TypeAlias
 
 import typer
 
+from pathcast import Index, Node
 from pathcast.cli.stream import blocks
-from pathcast.errors import DocumentError, located
+from pathcast.errors import DocumentError, EvaluationError, located
 
 BLOCK = 64  # documents; enough to keep some threads busy, few enough that answers come while work goes on
 
-Answer: TypeAlias = Sequence[str | int] | DocumentError
+Answer: TypeAlias = Sequence[str | int] | Mapping[str | int, list[Node]] | DocumentError
+"""The ids, or the ids with the nodes that they select, or why there is no answer."""
 
 
 class Matcher(Protocol):
@@ -76,3 +78,20 @@ def answers(index: Matcher, documents: Iterable[Document], threads: int) -> Iter
                 document.name,
                 document.source if isinstance(document.source, DocumentError) else next(matched),
             )
+
+
+def selections(index: Matcher, documents: Iterable[Document]) -> Iterator[tuple[str, Answer]]:
+    """Each document's name with the ids it satisfies and the nodes that they select, or its error."""
+    assert isinstance(index, Index)
+    for document in documents:
+        answer: Answer
+        try:
+            source = document.source
+            answer = source if isinstance(source, DocumentError) else index.select(source)
+        except DocumentError as error:
+            answer = error
+        except EvaluationError as error:
+            answer = DocumentError(str(error), 0, 0, "limit")
+        except OSError as error:
+            answer = DocumentError(f"the document cannot be read: {error.strerror}", 0, 0, "io")
+        yield document.name, answer

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import pathcast
-from pathcast.cli.arguments import Version, fail
+from pathcast.cli.arguments import Prefixes, Version, fail, prefixes
 from pathcast.errors import DocumentError, XPathError, located, printable
 
 
@@ -27,6 +27,8 @@ def explain(
             show_default=False,
         ),
     ] = None,
+    namespace: Prefixes = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the explanation as JSON.")] = False,
     version: Version = False,
 ) -> None:
     """Say why a document satisfies an expression, or why not.
@@ -41,7 +43,7 @@ def explain(
         fail(located(str(draw), None, "a drawing is written as .svg, or as .dot for graphviz"))
     source = sys.stdin.buffer if document == "-" else Path(document)
     try:
-        explanation = pathcast.explain(xpath, source)
+        explanation = pathcast.explain(xpath, source, namespaces=prefixes(namespace))
     except XPathError as error:
         fail(f"pathcast: {error}", *_pointer(error))
     except DocumentError as error:
@@ -50,7 +52,7 @@ def explain(
     except OSError as error:
         typer.echo(located(document, None, f"cannot be read: {error.strerror}"), err=True)
         raise typer.Exit(1) from None
-    for line in str(explanation).splitlines():
+    for line in [explanation.to_json()] if as_json else str(explanation).splitlines():
         typer.echo(printable(line))
     if draw is not None:
         _draw(xpath, draw)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -15,19 +15,22 @@ from pathcast.cli.arguments import (
     RELATIONAL,
     MatchEngine,
     OptionalDtd,
+    OptionalSubscriptions,
+    Prefixes,
     Root,
-    Subscriptions,
     Version,
     fail,
+    prefixes,
     read_schema,
 )
-from pathcast.cli.documents import Matcher, answers, find_documents
+from pathcast.cli.documents import Matcher, answers, find_documents, selections
 from pathcast.cli.formats import WRITERS, Format
 from pathcast.cli.stream import progress
 from pathcast.errors import PathcastError, SubscriptionErrors, located
 from pathcast.index import needs_schema
 from pathcast.schema import Schema
 from pathcast.subscriptions import SubscriptionFile
+from pathcast.types import Subscription
 
 if TYPE_CHECKING:
     from pathcast.cli.relational import InTables
@@ -42,7 +45,21 @@ def match(
             show_default=False,
         ),
     ],
-    subscriptions: Subscriptions,
+    subscriptions: OptionalSubscriptions = None,
+    expressions: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--expression",
+            "-e",
+            metavar="XPATH",
+            help="A subscription itself, in place of a file; may be repeated; the id is its number.",
+            show_default=False,
+        ),
+    ] = None,
+    namespace: Prefixes = None,
+    nodes: Annotated[
+        bool, typer.Option("--nodes", help="Also print the nodes that each subscription selects.")
+    ] = False,
     engine: MatchEngine = "auto",
     dtd: OptionalDtd = None,
     root: Root = None,
@@ -65,14 +82,18 @@ def match(
     \b
     Example:
       pathcast match -s alerts.txt --format table news/ late.xml
+      pathcast match -e "//item[price < 10]" --nodes late.xml
     """
+    if (subscriptions is None) == (not expressions):
+        fail("pathcast: give either -s SUBSCRIPTIONS or -e XPATH.")
     if [*documents, subscriptions].count("-") > 1:
         fail("pathcast: standard input (-) can be read only once.")
     if dtd is None and needs_schema(engine):
         fail(f"pathcast: the engine {engine} needs a schema to prune wildcards: give --dtd FILE.")
-    if engine == RELATIONAL and dtd is not None:
-        fail("pathcast: --engine relational takes no --dtd.")
-    index = load(subscriptions, engine, None if dtd is None else read_schema(dtd, root))
+    if engine == RELATIONAL and (dtd is not None or nodes):
+        fail("pathcast: --engine relational takes no --dtd and no --nodes.")
+    schema = None if dtd is None else read_schema(dtd, root)
+    index = load(subscriptions, engine, schema, expressions or (), prefixes(namespace))
     with _opened(output) as stream:
         found = progress(
             find_documents(documents),
@@ -80,38 +101,53 @@ def match(
             total=None if any(map(os.path.isdir, documents)) else len(documents),
             shown=output_format is Format.table or not stream.isatty(),
         )
-        bad = WRITERS[output_format](answers(index, found, threads), stream)
+        answered = selections(index, found) if nodes else answers(index, found, threads)
+        bad = WRITERS[output_format](answered, stream)
         stream.flush()
     if bad:
         raise typer.Exit(1)
 
 
-def _empty(engine: str, schema: Schema | None) -> pathcast.Index | InTables:
+def _empty(
+    engine: str, schema: Schema | None, namespaces: Mapping[str, str] | None
+) -> pathcast.Index | InTables:
     if engine != RELATIONAL:
         return pathcast.Index(
             engine,
             schema=schema,
             prune=schema is not None,
             impossible="ignore",
-            namespaces=schema.namespaces if schema else None,
+            namespaces={**(schema.namespaces if schema else {}), **(namespaces or {})},
         )
     from pathcast.cli.relational import InTables
 
     try:
-        return InTables()
+        return InTables(namespaces)
     except PathcastError as error:
         fail(f"pathcast: {error}")
 
 
-def load(name: str, engine: str, schema: Schema | None = None) -> Matcher:
-    """An index of the file's subscriptions, or the end with all bad ones listed by line."""
+def load(
+    name: str | None,
+    engine: str,
+    schema: Schema | None = None,
+    expressions: Sequence[str] = (),
+    namespaces: Mapping[str, str] | None = None,
+) -> Matcher:
+    """An index of the file's subscriptions, or of expressions; or the end with all bad ones listed."""
+    index = _empty(engine, schema, namespaces)
+    if name is None:
+        try:
+            index.add_many((str(number), xpath) for number, xpath in enumerate(expressions, 1))
+        except SubscriptionErrors as error:
+            fail(*(f"pathcast: {failure}" for _, failure in error.failures))
+        return index
     file = SubscriptionFile(name)
-    index = _empty(engine, schema)
     problems: list[tuple[int | None, str]] = []
 
-    def rows() -> Iterator[tuple[str, str, bool | None, Mapping[str, str] | None]]:
+    def rows() -> Iterator[Subscription]:
         for row in progress(file, "Reading subscriptions"):
-            yield row.id, row.xpath, row.ordered, row.namespaces
+            yield row.id, row.xpath, row.ordered, row.namespaces, row.variables
 
     try:
         index.add_many(rows())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pathcast.errors import DocumentError
 from pathcast.relational import Relational
@@ -12,8 +12,8 @@ from pathcast.types import Document, Id, Subscription
 class InTables:
     """Subscriptions of one command in tables that live as long as it does."""
 
-    def __init__(self) -> None:
-        self._database = Relational("duckdb")
+    def __init__(self, namespaces: Mapping[str, str] | None = None) -> None:
+        self._database = Relational("duckdb", namespaces=namespaces)
         self._places: dict[Id, int] = {}
 
     def add_many(self, subscriptions: Iterable[Subscription]) -> None:

@@ -9,7 +9,10 @@ from typing import Any
 
 from lxml import etree
 
+from pathcast.reference.later import FUNCTIONS
 from pathcast.reference.tokens import Token, tokenise
+
+_SAME = {"exists": "boolean", "empty": "not"}  # of a node-set they mean the same
 
 
 class Question:
@@ -17,7 +20,9 @@ class Question:
 
     def __init__(self, xpath: str, namespaces: dict[str, str]) -> None:
         try:
-            self._evaluate = etree.XPath(f"boolean({xpath})", namespaces=namespaces, smart_strings=False)
+            self._evaluate = etree.XPath(
+                f"boolean({xpath})", namespaces=namespaces, extensions=FUNCTIONS, smart_strings=False
+            )
         except etree.XPathSyntaxError as error:
             raise ValueError(f"{error}: {xpath}") from None
 
@@ -54,6 +59,9 @@ class Names:
         tokens = tokenise(xpath)
         words = []
         for index, (kind, text) in enumerate(tokens):
+            if kind == "function" and text in _SAME:
+                words.append(_SAME[text])
+                continue
             if kind != "test" or text == "*":
                 words.append(text)
                 continue

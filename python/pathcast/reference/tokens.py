@@ -55,10 +55,12 @@ def tokenise(xpath: str) -> list[Token]:
 
 def _kind(kind: str, text: str, before: Token | None, following: str) -> str:
     """Tell `*` the name test from `*` the operator, and the five roles of a name apart."""
-    opening = before is None or before.kind == "operator" or before.text in {"@", "::", "(", "[", ","}
+    opening = before is None or before.kind == "operator" or before.text in {"@", "::", "(", "[", ",", "$"}
     if text == "*":
         return "test" if opening else "operator"
     if kind == "name":
+        if before is not None and before.text == "$":
+            return "variable"
         if not opening and text in _OPERATOR_NAMES:
             return "operator"
         if following == "::":
@@ -74,8 +76,8 @@ def text_of(tokens: Iterable[Token]) -> str:
     return " ".join(token.text for token in tokens)
 
 
-def anywhere(tokens: Sequence[Token]) -> list[Token]:
-    """Write `//` before every relative path that stands outside predicates.
+def anywhere(tokens: Sequence[Token], slashes: str = "//") -> list[Token]:
+    """Write `//`, or `/`, before every relative path that stands outside predicates.
 
     >>> text_of(anywhere(tokenise("a/b[c] or not(@x = 1)")))
     '// a / b [ c ] or not ( // @ x = 1 )'
@@ -90,7 +92,7 @@ def anywhere(tokens: Sequence[Token]) -> list[Token]:
             operand = False  # the argument of processing-instruction('target')
         starts = token.kind in {"test", "type", "axis"} or token.text in {"@", ".", ".."}
         if depth == 0 and operand and starts and not in_path:
-            result.append(Token("operator", "//"))
+            result.append(Token("operator", slashes))
         depth += {"[": 1, "]": -1}.get(token.text, 0) if token.kind == "symbol" else 0
         result.append(token)
     return result

@@ -164,7 +164,7 @@ impl<'a> Prover<'a> {
             Condition::Ordered(branches) => known().any(|fact| {
                 matches!(fact, Condition::Ordered(found) if self.ordered(found, branches))
             }),
-            Condition::True | Condition::False | Condition::And(_) => false,
+            Condition::True | Condition::False | Condition::And(_) | Condition::Typed(_) => false,
         }
     }
 

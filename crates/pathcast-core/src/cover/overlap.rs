@@ -69,6 +69,7 @@ impl Product<'_> {
             | Condition::Is(_)
             | Condition::Attribute(..)
             | Condition::Value(_)
+            | Condition::Typed(_)
             | Condition::First(..) => true,
         }
     }

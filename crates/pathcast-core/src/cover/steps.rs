@@ -1,7 +1,7 @@
 //! A path as its steps, for whoever makes one path of two.
 
 use crate::limits::Limits;
-use crate::xpath::ast::{Axis, Expr, NodeTest, Step};
+use crate::xpath::ast::{Axis, Expr, NodeTest, Origin, Step};
 use crate::xpath::{XPathError, parse};
 
 /// One step: whether it may lie any number of levels below the last, and the name as written, or `*`.
@@ -13,7 +13,9 @@ pub type PlainStep = (bool, String);
 /// It is outside the language.
 pub fn plain_steps(xpath: &str, limits: &Limits) -> Result<Option<Vec<PlainStep>>, XPathError> {
     Ok(match parse(xpath, limits)? {
-        Expr::Path(path) => steps(&path.steps, !path.absolute),
+        Expr::Path(path) if !matches!(path.origin, Origin::Filter(..)) => {
+            steps(&path.steps, !path.absolute())
+        }
         _ => None,
     })
 }

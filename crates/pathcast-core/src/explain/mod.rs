@@ -1,49 +1,70 @@
-//! Why a document satisfies an expression, or which step is the first that finds nothing.
+//! Why a document satisfies an expression, or what of it fails first.
 //!
-//! Paths are followed forwards, step by step, with the same tests and conditions that matching uses. Slow and plain: it
-//! is for one person who asks about one document.
+//! Every path outside predicates is followed forwards, step by step and predicate by predicate, with the evaluator that
+//! matching uses. Slow and plain: it is for one person who asks about one document.
 
-mod follow;
-mod picture;
-mod reading;
+mod near;
+mod parts;
 
 use crate::index::Settings;
 use crate::names::Names;
-use crate::pattern::{Scope, normalise};
-use crate::reader::{Document, DocumentError};
-use crate::twig::{Arena, Memory};
-use crate::xpath::{self, XPathError};
-use picture::Picture;
+use crate::pattern::{Printer, Scope, Written, normalise};
+use crate::reader::DocumentError;
+use crate::select::{Given, Picture};
+use crate::twig::{Arena, Budget, Evaluator, Memory};
+use crate::xpath::{Environment, XPathError, parse_with};
+use parts::{Plan, Planner};
 
 /// Why, or why not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     /// The verdict.
     pub matched: bool,
-    /// Each path of the expression that stands outside predicates.
+    /// What the expression is rewritten to before it is matched.
+    pub normal_form: String,
+    /// The conditions that the expression joins with `and`, `or` and `not`.
     pub parts: Vec<Part>,
+    /// The first thing that fails, for the nodes that came furthest.
+    pub failure: Option<String>,
 }
 
-/// One path and what it found.
+/// One condition and what its paths found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The path, with its comparison or function if it has one.
+    /// As written.
     pub text: String,
     /// Whether it holds.
     pub matched: bool,
-    /// Its steps up to the first that found nothing.
+    /// The steps of its paths, each path up to the first that found nothing.
     pub steps: Vec<Step>,
 }
 
-/// One step and what it found.
+/// One step, or the comparison at the end, and what it found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The step as written.
+    /// As written, its predicates included.
     pub text: String,
     /// How many nodes it selects.
     pub count: usize,
     /// Where the first of them are.
     pub nodes: Vec<String>,
+    /// What is nearly there: another case, another namespace.
+    pub hints: Vec<String>,
+    /// Its predicates, in the order written.
+    pub predicates: Vec<Predicate>,
+}
+
+/// One predicate, or a comparison, and what it found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Predicate {
+    /// As written.
+    pub text: String,
+    /// How many nodes pass.
+    pub kept: usize,
+    /// Of how many.
+    pub of: usize,
+    /// Values that were found where others were wanted.
+    pub found: Vec<String>,
 }
 
 /// Explains an expression on a document.
@@ -51,27 +72,61 @@ pub struct Step {
 /// # Errors
 /// The expression is refused; within, the document is.
 pub fn explain(
-    xpath: &str,
-    document: Document<'_>,
+    written: &Written,
+    document: &Given<'_>,
     settings: &Settings,
-    ordered: bool,
 ) -> Result<Result<Explanation, DocumentError>, XPathError> {
-    let expression = xpath::parse(xpath, &settings.limits)?;
+    let environment = Environment::new(&written.variables, &settings.limits)?;
+    let expression = parse_with(&written.xpath, &environment, &settings.limits)?;
     let mut names = Names::default();
+    let mut arena = Arena::default();
     let mut scope = Scope {
         names: &mut names,
-        namespaces: &[&settings.namespaces],
+        namespaces: &[&written.namespaces, &settings.namespaces],
         ignore_namespaces: settings.ignore_namespaces,
     };
-    let mut arena = Arena::default();
-    let verdict = arena.intern(&normalise(&expression, ordered, &mut scope)?);
-    let readings = reading::Reader { ordered, scope: &mut scope, arena: &mut arena }.parts(&expression)?;
-    Ok(Picture::draw(document, settings, &names).map(|picture| {
-        let mut memory = Memory::default();
-        let mut follower = follow::Follower::new(&picture, &arena, &mut memory);
-        Explanation {
-            matched: follower.holds(verdict),
-            parts: readings.iter().map(|reading| follower.follow(reading)).collect(),
+    let condition = normalise(&expression, written.ordered, &mut scope)?;
+    let verdict = arena.intern(&condition);
+    let plans = Planner { scope: &mut scope, arena: &mut arena }.parts(&expression)?;
+    let namespaces = if written.namespaces.is_empty() { &settings.namespaces } else { &written.namespaces };
+    let normal_form = Printer { names: &names, namespaces }.alternatives(&condition).join(" or ");
+    let picture = match Picture::draw(document, &settings.limits, &names, settings.ignore_namespaces) {
+        Ok(picture) => picture,
+        Err(error) => return Ok(Err(error)),
+    };
+    let mut memory = Memory::default();
+    let budget = Budget::new(&settings.limits);
+    let mut evaluator = Evaluator::new(&arena, &picture.tree, &mut memory, budget);
+    let matched = evaluator.holds(verdict);
+    let mut parts: Vec<Part> =
+        plans.iter().map(|plan: &Plan| plan.follow(&picture, &mut evaluator)).collect();
+    if written.ordered && !matched && parts.iter().all(|part| part.matched) {
+        parts.extend(parts.last().cloned().map(|part| Part {
+            matched: false,
+            text: format!("{} in this order, under different children", part.text),
+            steps: Vec::new(),
+        }));
+    }
+    let failure = if matched { None } else { parts.iter().find(|part| !part.matched).map(Part::failure) };
+    Ok(Ok(Explanation { matched, normal_form, parts, failure }))
+}
+
+impl Part {
+    /// What fails first in it.
+    fn failure(&self) -> String {
+        let Some(step) = self.steps.iter().find(|step| step.count == 0) else { return self.text.clone() };
+        let predicate = step.predicates.iter().find(|predicate| predicate.kept == 0);
+        let (text, found) = match predicate {
+            Some(predicate) => (&predicate.text, &predicate.found),
+            None => (&step.text, &step.hints),
+        };
+        let detail = if found.is_empty() { "finds nothing".to_owned() } else { found.join(", ") };
+        match predicate {
+            Some(predicate) if !predicate.found.is_empty() => {
+                format!("{text}: {} asked, found {detail}", predicate.of)
+            }
+            Some(predicate) => format!("{text}: none of {}", predicate.of),
+            None => format!("{text}: {detail}"),
         }
-    }))
+    }
 }

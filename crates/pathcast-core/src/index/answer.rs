@@ -6,8 +6,10 @@ use super::expression::{Expression, ExpressionId};
 use super::expressions::Expressions;
 use super::memo::{Memo, Remembered};
 use crate::engine::{Engine, Found};
+use crate::limits::Limits;
+use crate::reader::{DocumentError, DocumentErrorKind};
 use crate::tree_automaton;
-use crate::twig::{Evaluator, Memory, Tree};
+use crate::twig::{Budget, Evaluator, Exceeded, Memory, Tree};
 
 /// What deciding twigs fills.
 #[derive(Default)]
@@ -76,26 +78,52 @@ fn collect(expressions: &Expressions, found: &Found) -> Remembered {
     Remembered { matched: matched.into(), candidates: candidates.into() }
 }
 
+/// The expressions that a document satisfies, and those that cost too much to decide.
+#[derive(Clone, Debug, Default)]
+pub struct Decided {
+    pub(super) matched: Arc<[ExpressionId]>,
+    pub(super) undecided: Arc<[ExpressionId]>,
+}
+
 /// Adds the twigs that hold.
+///
+/// # Errors
+/// All together cost more than the limit on work.
 pub(super) fn decide(
     expressions: &Expressions,
     answer: Remembered,
     decision: &mut Decision,
-) -> Arc<[ExpressionId]> {
+    limits: &Limits,
+) -> Result<Decided, DocumentError> {
     let twigs = &expressions.twigs;
     let Decision { automaton, tree, memory } = decision;
     let found = if twigs.automaton.is_empty() { &[] } else { automaton.finish(&twigs.automaton) };
     if answer.candidates.is_empty() && found.is_empty() {
-        return answer.matched;
+        return Ok(Decided { matched: answer.matched, undecided: Arc::default() });
     }
     if twigs.on_tree() == 0 {
-        return answer.matched.iter().chain(found).copied().collect();
+        let matched = answer.matched.iter().chain(found).copied().collect();
+        return Ok(Decided { matched, undecided: Arc::default() });
     }
-    let mut evaluator = Evaluator::new(&twigs.arena, tree, memory);
-    let holds = |id: &&ExpressionId| match expressions.get(**id) {
-        Expression::Twig { condition, exact, .. } => *exact || evaluator.holds(*condition),
-        _ => true,
-    };
-    let twigs: Vec<ExpressionId> = answer.candidates.iter().chain(found).filter(holds).copied().collect();
-    answer.matched.iter().copied().chain(twigs).collect()
+    let mut evaluator = Evaluator::new(&twigs.arena, tree, memory, Budget::new(limits));
+    let (mut matched, mut undecided) = (answer.matched.to_vec(), Vec::new());
+    for &id in answer.candidates.iter().chain(found) {
+        let holds = match expressions.get(id) {
+            Expression::Twig { condition, exact: false, .. } => evaluator.decide(*condition),
+            _ => Ok(true),
+        };
+        match holds {
+            Ok(true) => matched.push(id),
+            Ok(false) => {}
+            Err(Exceeded::Steps) => undecided.push(id),
+            Err(Exceeded::Work) => return Err(too_much_work(limits)),
+        }
+    }
+    Ok(Decided { matched: matched.into(), undecided: undecided.into() })
+}
+
+#[cold]
+fn too_much_work(limits: &Limits) -> DocumentError {
+    let reason = format!("to match it takes more work than the limit of {} steps", limits.work);
+    DocumentError { kind: DocumentErrorKind::Limit, reason, line: 0, column: 0 }
 }

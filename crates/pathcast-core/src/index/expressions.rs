@@ -8,11 +8,11 @@ use rustc_hash::FxHashMap;
 
 use super::expression::{Expression, ExpressionId};
 use super::normal_form::NormalForm;
-use super::paths::{Paths, filtered_key};
+use super::paths::{Paths, filtered_key, path_condition};
 use super::twigs::Twigs;
 use crate::engine::{AnyEngine, Takes};
 use crate::hashing::hash;
-use crate::pattern::{Condition, PathId, encode_condition};
+use crate::pattern::{Condition, PathId, decode_condition, encode_condition, or};
 use crate::tree_automaton::gate;
 
 /// The distinct expressions.
@@ -53,6 +53,28 @@ impl Expressions {
     /// All numbers with what they stand for, those out of use included.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Expression> {
         self.expressions.iter()
+    }
+
+    /// The condition that an expression is.
+    pub(super) fn condition(&self, id: ExpressionId) -> Condition {
+        let path = |path: PathId| path_condition(self.paths.key(path));
+        match self.get(id) {
+            Expression::Free => Condition::False,
+            Expression::Constant(value) => {
+                if *value {
+                    Condition::True
+                } else {
+                    Condition::False
+                }
+            }
+            Expression::Linear(number) => path(*number),
+            Expression::AnyOf(numbers) => or(numbers.iter().map(|&number| path(number))),
+            Expression::Twig { condition, .. } => self.twigs.arena.expand(*condition),
+            Expression::Decided(bytes) => {
+                decode_condition(&mut &**bytes, usize::MAX).unwrap_or(Condition::False)
+            }
+            Expression::Taken { condition, .. } => self.twigs.arena.expand(*condition),
+        }
     }
 
     /// The expression that every document satisfies, if somebody subscribed to it.

@@ -22,13 +22,14 @@ use crate::engine::AttributeFilters;
 use crate::limits::Limits;
 use crate::names::NameId;
 use crate::pattern::{
-    Condition, DecodeError, LinearPath, decode_condition, decode_number, decode_text, encode_condition,
-    encode_number, encode_text,
+    Condition, DecodeError, LinearPath, Written, decode_condition, decode_number, decode_text,
+    encode_condition, encode_number, encode_text,
 };
 use crate::schema::{Graph, PruneLimits};
 
 const MAGIC: &[u8; 8] = b"PATHCAST";
-const VERSION: u32 = 1;
+/// Version 2 keeps expressions as written, and two limits more.
+const VERSION: u32 = 2;
 const HEADER: usize = 8 + 4 + 8 + 4;
 
 /// A file that is no index of this version.
@@ -121,15 +122,15 @@ impl Index {
     /// # Errors
     /// They are no index of this version.
     pub fn from_bytes(bytes: &[u8], engines: &[EngineKind]) -> Result<Self, IndexFormatError> {
-        let mut payload = open(bytes)?;
+        let (version, mut payload) = open(bytes)?;
         let bytes = &mut payload;
-        let settings = decode_settings(bytes, engines)?;
+        let settings = decode_settings(bytes, version, engines)?;
         let mut index = match decode_schema(bytes)? {
             Some(schema) => Self::with_schema(settings, schema),
             None => Self::new(settings),
         };
         index.decode_names(bytes)?;
-        index.decode_expressions(bytes)?;
+        index.decode_expressions(bytes, version)?;
         if bytes.is_empty() { Ok(index) } else { Err(IndexFormatError::Damaged("bytes after the end")) }
     }
 
@@ -200,10 +201,14 @@ impl Index {
                 }
             }
             encode_number(numbers[seat.expression as usize], out);
+            // Nothing if it is not known.
+            let written = self.subscribers.sources.bytes(seat.source).unwrap_or_default();
+            encode_number(written.len() as u64, out);
+            out.extend(written);
         }
     }
 
-    fn decode_expressions(&mut self, bytes: &mut &[u8]) -> Result<(), IndexFormatError> {
+    fn decode_expressions(&mut self, bytes: &mut &[u8], version: u32) -> Result<(), IndexFormatError> {
         let names = self.reading.names.len();
         let count = decode_number(bytes)?;
         let mut forms = Vec::new();
@@ -231,14 +236,18 @@ impl Index {
             };
             let number = usize::try_from(decode_number(bytes)?).unwrap_or(usize::MAX);
             let form = forms.get(number).ok_or(IndexFormatError::Damaged("no such expression"))?;
-            self.subscribe(id, form);
+            let written = if version < 2 { &[] } else { decode_bytes(bytes)? };
+            if !written.is_empty() && Written::from_bytes(written).is_err() {
+                return Err(IndexFormatError::Damaged("an expression that makes no sense"));
+            }
+            self.subscribe(id, form, (!written.is_empty()).then_some(written));
         }
         Ok(())
     }
 }
 
-/// Checks the front of a file; what follows it.
-fn open(bytes: &[u8]) -> Result<&[u8], IndexFormatError> {
+/// Checks the front of a file; its version and what follows.
+fn open(bytes: &[u8]) -> Result<(u32, &[u8]), IndexFormatError> {
     let mut rest = bytes;
     if take::<8>(&mut rest).ok().as_ref() != Some(MAGIC) {
         return Err(IndexFormatError::NotAnIndex);
@@ -255,7 +264,15 @@ fn open(bytes: &[u8]) -> Result<&[u8], IndexFormatError> {
     if checksum != crc32fast::hash(rest) {
         return Err(IndexFormatError::Damaged("its checksum does not fit"));
     }
-    Ok(rest)
+    Ok((version, rest))
+}
+
+/// Takes bytes with their length in front.
+fn decode_bytes<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8], IndexFormatError> {
+    let length = usize::try_from(decode_number(bytes)?).unwrap_or(usize::MAX);
+    let (taken, rest) = bytes.split_at_checked(length).ok_or(IndexFormatError::Damaged("it is cut off"))?;
+    *bytes = rest;
+    Ok(taken)
 }
 
 fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N], IndexFormatError> {
@@ -265,13 +282,25 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N], IndexFormatError> 
 }
 
 fn encode_settings(settings: &Settings, out: &mut Vec<u8>) {
-    let Limits { depth, attributes, name_bytes, document_bytes, expression_bytes, steps, nesting, expansion } =
-        settings.limits;
+    let Limits {
+        depth,
+        attributes,
+        name_bytes,
+        document_bytes,
+        expression_bytes,
+        steps,
+        nesting,
+        expansion,
+        evaluation_steps,
+        work,
+    } = settings.limits;
     let sizes = [depth, attributes, name_bytes, expression_bytes, steps, nesting, expansion];
     for size in sizes {
         encode_number(size as u64, out);
     }
-    encode_number(document_bytes, out);
+    for steps in [document_bytes, evaluation_steps, work] {
+        encode_number(steps, out);
+    }
     encode_text(settings.engine.name, out);
     encode_number(settings.cache_bytes.map_or(u64::MAX, |bytes| bytes as u64), out);
     let postponed = settings.attribute_filters == AttributeFilters::Postponed;
@@ -284,9 +313,13 @@ fn encode_settings(settings: &Settings, out: &mut Vec<u8>) {
     }
 }
 
-fn decode_settings(bytes: &mut &[u8], engines: &[EngineKind]) -> Result<Settings, IndexFormatError> {
+fn decode_settings(
+    bytes: &mut &[u8],
+    version: u32,
+    engines: &[EngineKind],
+) -> Result<Settings, IndexFormatError> {
     let mut size = || decode_number(bytes).map(|size| size as usize);
-    let limits = Limits {
+    let mut limits = Limits {
         depth: size()?,
         attributes: size()?,
         name_bytes: size()?,
@@ -295,7 +328,12 @@ fn decode_settings(bytes: &mut &[u8], engines: &[EngineKind]) -> Result<Settings
         nesting: size()?,
         expansion: size()?,
         document_bytes: decode_number(bytes)?,
+        ..Limits::default()
     };
+    if version > 1 {
+        limits.evaluation_steps = decode_number(bytes)?;
+        limits.work = decode_number(bytes)?;
+    }
     let engine = EngineKind::find(decode_text(bytes)?, engines)
         .ok_or(IndexFormatError::Damaged("an engine that this Pathcast does not have"))?;
     let cache_bytes =

@@ -3,9 +3,8 @@
 //! The loop over the tags of a document is compiled for each engine; only the way into it goes through a table.
 
 use std::any::Any;
-use std::sync::Arc;
 
-use super::expression::ExpressionId;
+use super::answer::Decided;
 use super::matching::{Scratch, Subscribed, match_document};
 use crate::engine::{AnyEngine, CacheStats, Engine};
 use crate::reader::{Document, DocumentError};
@@ -25,7 +24,7 @@ pub trait Hosted: AnyEngine + Any + Send + Sync {
         scratch: &mut Scratch,
         subscribed: Subscribed<'_>,
         document: Document<'_>,
-    ) -> Result<Arc<[ExpressionId]>, DocumentError>;
+    ) -> Result<Decided, DocumentError>;
 
     /// What the run's cache, if it has one, did.
     fn cache_stats(&self, run: &dyn Any) -> CacheStats;
@@ -42,10 +41,10 @@ impl<E: Engine> Hosted for E {
         scratch: &mut Scratch,
         subscribed: Subscribed<'_>,
         document: Document<'_>,
-    ) -> Result<Arc<[ExpressionId]>, DocumentError> {
+    ) -> Result<Decided, DocumentError> {
         match run.downcast_mut::<E::Run>() {
             Some(run) => match_document(subscribed, self, run, scratch, document),
-            None => Ok([].into()),
+            None => Ok(Decided::default()),
         }
     }
 

@@ -12,6 +12,8 @@ use super::roster::{Id, Roster};
 pub struct Matches {
     pub(super) roster: Arc<Roster>,
     pub(super) expressions: Arc<[ExpressionId]>,
+    /// Expressions that cost more than one may.
+    pub(super) undecided: Arc<[ExpressionId]>,
 }
 
 impl Matches {
@@ -43,6 +45,11 @@ impl Matches {
     /// The id at a place.
     pub fn id(&self, slot: u32) -> &Id {
         &self.roster.get(slot).id
+    }
+
+    /// The places of subscriptions that are neither: to decide them cost more than `evaluation_steps` allow.
+    pub fn undecided(&self) -> Vec<u32> {
+        self.roster.slots(&self.undecided)
     }
 
     /// Their ids, in order of registration.

@@ -1,12 +1,10 @@
 //! One document on its way through whichever engine it is: from the reader to the expressions that hold.
 
-use std::sync::Arc;
-
-use super::answer::{Decision, answer, decide};
-use super::expression::ExpressionId;
+use super::answer::{Decided, Decision, answer, decide};
 use super::expressions::Expressions;
 use super::memo::Memo;
 use crate::engine::{Engine, Found};
+use crate::limits::Limits;
 use crate::names::{Names, NamespaceId, Resolved};
 use crate::reader::{Document, DocumentError, DocumentErrorKind, Reader, Sink, StartTag, UriId};
 use crate::schema::{Graph, Guard};
@@ -25,6 +23,7 @@ pub struct Subscribed<'i> {
     pub(super) graph: Option<&'i Graph>,
     /// Bytes for remembered answers.
     pub(super) memo_bytes: usize,
+    pub(super) limits: &'i Limits,
 }
 
 impl Subscribed<'_> {
@@ -90,7 +89,7 @@ pub(super) fn match_document<E: Engine>(
     run: &mut E::Run,
     scratch: &mut Scratch,
     document: Document<'_>,
-) -> Result<Arc<[ExpressionId]>, DocumentError> {
+) -> Result<Decided, DocumentError> {
     let Scratch { reader, found, names, guard, decision, memo } = scratch;
     let Subscribed { expressions, graph, memo_bytes, .. } = subscribed;
     engine.begin(run);
@@ -98,7 +97,7 @@ pub(super) fn match_document<E: Engine>(
     names.begin(subscribed.namespace_of(XML));
     let with_tree = expressions.twigs.on_tree() > 0;
     if with_tree {
-        decision.tree.begin(subscribed.names.len());
+        decision.tree.begin(subscribed.names.len(), expressions.twigs.need_names());
     }
     let automaton = &expressions.twigs.automaton;
     if !automaton.is_empty() {
@@ -130,7 +129,7 @@ pub(super) fn match_document<E: Engine>(
         decision.tree.check_size()?;
     }
     let answer = answer(expressions, engine, run, found, memo, memo_bytes);
-    Ok(decide(expressions, answer, decision))
+    decide(expressions, answer, decision, subscribed.limits)
 }
 
 fn too_many_elements() -> DocumentError {
@@ -173,6 +172,9 @@ impl<E: Engine> Sink for Matcher<'_, E> {
     fn namespace(&mut self, id: UriId, uri: &str) {
         debug_assert_eq!(id.0 as usize, self.names.uris.len());
         self.names.uris.push(self.subscribed.namespace_of(uri));
+        if let Some(tree) = &mut self.tree {
+            tree.namespace(uri);
+        }
         if self.guard.is_some() {
             let text = if self.subscribed.ignore_namespaces { "" } else { uri };
             self.names.texts.push(text.into());

@@ -27,10 +27,12 @@ mod runs;
 mod schema;
 mod set;
 mod settings;
+mod sources;
 mod stats;
 mod subscribers;
 mod twigs;
 
+pub use crate::pattern::Written;
 pub use file::IndexFormatError;
 pub use hosted::Hosted;
 pub use kind::{AUTO, ENGINES, EngineKind};

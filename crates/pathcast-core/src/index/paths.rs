@@ -38,6 +38,15 @@ pub(super) fn filtered_condition(key: &[u8]) -> Option<&[u8]> {
     key.strip_prefix(&FILTERED)
 }
 
+/// The condition that the path with a key is.
+pub(super) fn path_condition(mut key: &[u8]) -> Condition {
+    let condition = match filtered_condition(key) {
+        Some(mut filtered) => decode_condition(&mut filtered, usize::MAX),
+        None => LinearPath::decode(&mut key, usize::MAX).map(|path| path.to_condition()),
+    };
+    condition.unwrap_or(Condition::False)
+}
+
 #[derive(Clone, Debug)]
 struct Entry {
     key: Box<[u8]>,

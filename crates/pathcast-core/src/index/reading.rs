@@ -6,8 +6,8 @@ use super::normal_form::NormalForm;
 use super::schema::{SchemaOptions, SchemaUse};
 use super::settings::Settings;
 use crate::names::{Names, Namespaces};
-use crate::pattern::{Condition, Printer, Scope, normalise};
-use crate::xpath::{self, XPathError};
+use crate::pattern::{Condition, Printer, Scope, Written};
+use crate::xpath::XPathError;
 
 /// What reading an expression needs and changes.
 pub(super) struct Reading {
@@ -29,45 +29,38 @@ impl Reading {
     /// The normal form of an expression, and a warning if the schema says that it can never match.
     pub(super) fn normal_form(
         &mut self,
-        xpath: &str,
-        ordered: bool,
-        namespaces: &Namespaces,
+        written: &Written,
     ) -> Result<(NormalForm, Option<String>), XPathError> {
-        let (condition, warning) = self.condition(xpath, ordered, namespaces)?;
+        let (condition, warning) = self.condition(written)?;
         Ok((NormalForm::new(condition), warning))
     }
 
-    /// Whether an expression would be accepted, and with which warning.
-    pub(super) fn check(
-        &mut self,
-        xpath: &str,
-        ordered: bool,
-        namespaces: &Namespaces,
-    ) -> Result<Option<String>, XPathError> {
+    /// The normal form of an expression that would be accepted, as text, and the warning that there would be.
+    pub(super) fn check(&mut self, written: &Written) -> Result<(String, Option<String>), XPathError> {
         let names = self.names.len();
-        let checked = self.condition(xpath, ordered, namespaces);
+        let checked = self.condition(written).map(|(condition, warning)| {
+            (self.printer(&written.namespaces).alternatives(&condition).join(" or "), warning)
+        });
         self.forget_names(names);
-        checked.map(|(_, warning)| warning)
+        checked
     }
 
     /// What an expression is under the schema, as expressions of which a valid document satisfies one exactly when it
     /// satisfies the original; none when it can never match.
-    pub(super) fn pruned(
-        &mut self,
-        xpath: &str,
-        ordered: bool,
-        namespaces: &Namespaces,
-    ) -> Result<Vec<String>, XPathError> {
+    pub(super) fn pruned(&mut self, written: &Written) -> Result<Vec<String>, XPathError> {
         let names = self.names.len();
-        let pruned = self.condition(xpath, ordered, namespaces).map(|(condition, impossible)| {
-            let printer = Printer {
-                names: &self.names,
-                namespaces: if namespaces.is_empty() { &self.settings.namespaces } else { namespaces },
-            };
-            if impossible.is_some() { Vec::new() } else { printer.alternatives(&condition) }
+        let pruned = self.condition(written).map(|(condition, impossible)| {
+            let never = impossible.is_some();
+            if never { Vec::new() } else { self.printer(&written.namespaces).alternatives(&condition) }
         });
         self.forget_names(names);
         pruned
+    }
+
+    /// Writes conditions with the prefixes of one expression, or of all if it has none of its own.
+    pub(super) fn printer<'p>(&'p self, namespaces: &'p Namespaces) -> Printer<'p> {
+        let namespaces = if namespaces.is_empty() { &self.settings.namespaces } else { namespaces };
+        Printer { names: &self.names, namespaces }
     }
 
     /// Forgets names that only refused expressions used. A pruner remembers numbers of names, so with one they stay.
@@ -78,20 +71,14 @@ impl Reading {
     }
 
     /// The condition that an expression is, under the schema if there is one.
-    fn condition(
-        &mut self,
-        xpath: &str,
-        ordered: bool,
-        namespaces: &Namespaces,
-    ) -> Result<(Condition, Option<String>), XPathError> {
-        let expression = xpath::parse(xpath, &self.settings.limits)?;
+    fn condition(&mut self, written: &Written) -> Result<(Condition, Option<String>), XPathError> {
         let mut scope = Scope {
             names: &mut self.names,
-            namespaces: &[namespaces, &self.settings.namespaces],
+            namespaces: &[&written.namespaces, &self.settings.namespaces],
             ignore_namespaces: self.settings.ignore_namespaces,
         };
         let known = scope.names.len();
-        let normal = normalise(&expression, ordered, &mut scope);
+        let normal = written.condition(&mut scope, &self.settings.limits);
         let normal = normal.and_then(|condition| match &mut self.schema {
             Some(schema) => schema.apply(condition, &mut self.names),
             None => Ok((condition, None)),

@@ -7,6 +7,7 @@ use std::fmt;
 
 use super::chunks::Chunks;
 use super::expression::{ExpressionId, VACANT};
+use super::sources::SourceId;
 
 /// A subscription's id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -49,6 +50,8 @@ pub(super) struct Roster {
 pub(super) struct Seat {
     pub(super) id: Id,
     pub(super) expression: ExpressionId,
+    /// How it was written.
+    pub(super) source: SourceId,
 }
 
 /// The places of one expression's subscriptions. Most expressions have one.
@@ -71,8 +74,8 @@ struct Many {
 
 impl Roster {
     /// A new place at the end.
-    pub(super) fn seat(&mut self, id: Id, expression: ExpressionId) -> Slot {
-        self.seats.push(Seat { id, expression: VACANT });
+    pub(super) fn seat(&mut self, id: Id, expression: ExpressionId, source: SourceId) -> Slot {
+        self.seats.push(Seat { id, expression: VACANT, source });
         let slot = (self.seats.len() - 1) as Slot;
         self.join(slot, expression);
         slot
@@ -120,6 +123,11 @@ impl Roster {
                 many.live += 1;
             }
         }
+    }
+
+    /// How a place's expression is written from now on; how it was before.
+    pub(super) fn rewrite(&mut self, slot: Slot, source: SourceId) -> SourceId {
+        std::mem::replace(&mut self.seats.get_mut(slot).source, source)
     }
 
     /// A place gives its expression up; its id stays until it is taken again or the roster is compacted.
@@ -200,7 +208,7 @@ impl Roster {
             fresh.reserve(last as ExpressionId);
         }
         for (_, seat) in self.seats() {
-            fresh.seat(seat.id.clone(), seat.expression);
+            fresh.seat(seat.id.clone(), seat.expression, seat.source);
         }
         fresh
     }
@@ -228,7 +236,7 @@ mod tests {
         let mut roster = Roster::default();
         roster.reserve(2);
         for number in 0..10_000 {
-            roster.seat(Id::Number(number), (number % 3) as ExpressionId);
+            roster.seat(Id::Number(number), (number % 3) as ExpressionId, 0);
         }
         for given in [vec![7, 3, 7, 9_999, 0], (0..10_000).rev().chain(0..500).step_by(3).collect()] {
             let mut expected = given.clone();

@@ -1,5 +1,6 @@
 //! The index: what is subscribed, who subscribed and how a document is matched, put together.
 
+use super::answer::Decided;
 use super::batch;
 use super::expression::{Expression, VACANT};
 use super::expressions::Expressions;
@@ -8,7 +9,7 @@ use super::matches::Matches;
 use super::matching::Subscribed;
 use super::normal_form::NormalForm;
 use super::reading::Reading;
-use super::roster::Id;
+use super::roster::{Id, Seat};
 use super::runs::{Run, Runs, room};
 use super::schema::SchemaOptions;
 use super::settings::{Refused, Settings, Subscription};
@@ -16,6 +17,7 @@ use super::stats::Stats;
 use super::subscribers::Subscribers;
 use crate::engine::Takes;
 use crate::names::{Names, Namespaces};
+use crate::pattern::Written;
 use crate::reader::{Document, DocumentError};
 use crate::xpath::XPathError;
 
@@ -122,9 +124,35 @@ impl Index {
         ordered: bool,
         namespaces: &Namespaces,
     ) -> Result<Option<String>, XPathError> {
-        let (form, warning) = self.reading.normal_form(xpath, ordered, namespaces)?;
-        self.subscribe(id, &form);
+        self.add_written(id, &Written::new(xpath, ordered, namespaces))
+    }
+
+    /// Adds a subscription that may have variables; see [`Index::add`].
+    ///
+    /// # Errors
+    /// The expression is refused; nothing has changed.
+    pub fn add_written(&mut self, id: Id, written: &Written) -> Result<Option<String>, XPathError> {
+        let (form, warning) = self.reading.normal_form(written)?;
+        self.subscribe(id, &form, Some(&written.to_bytes()));
         Ok(warning)
+    }
+
+    /// What an id subscribes to, as written; only the normal form if the index comes from a file that does not say.
+    pub fn written(&self, id: &Id) -> Option<Written> {
+        self.subscribers.find(id).map(|slot| self.written_at(self.subscribers.roster().get(slot)))
+    }
+
+    /// All ids with what they subscribe to, in order of registration.
+    pub fn items(&self) -> impl Iterator<Item = (&Id, Written)> {
+        self.subscribers.roster().seats().map(|(_, seat)| (&seat.id, self.written_at(seat)))
+    }
+
+    fn written_at(&self, seat: &Seat) -> Written {
+        self.subscribers.sources.get(seat.source).unwrap_or_else(|| {
+            let condition = self.expressions.condition(seat.expression);
+            let xpath = self.reading.printer(&Namespaces::new()).alternatives(&condition).join(" or ");
+            Written { xpath: xpath.into(), ..Written::default() }
+        })
     }
 
     /// Adds many subscriptions, all or none. Answers with the warnings, by their number in the order given.
@@ -136,7 +164,7 @@ impl Index {
         let mut forms = Vec::with_capacity(subscriptions.len());
         let (mut refused, mut warnings) = (Vec::new(), Vec::new());
         for (at, each) in subscriptions.iter().enumerate() {
-            match self.reading.normal_form(&each.xpath, each.ordered, &each.namespaces) {
+            match self.reading.normal_form(&each.written) {
                 Ok((form, warning)) => {
                     forms.push(form);
                     warnings.extend(warning.map(|warning| (at, warning)));
@@ -149,7 +177,7 @@ impl Index {
             return Err(refused);
         }
         for (each, form) in subscriptions.iter().zip(&forms) {
-            self.subscribe(each.id.clone(), form);
+            self.subscribe(each.id.clone(), form, Some(&each.written.to_bytes()));
         }
         // A set that is added in small pieces would be copied with every piece.
         if 2 * subscriptions.len() >= self.len() {
@@ -159,17 +187,12 @@ impl Index {
         Ok(warnings)
     }
 
-    /// Whether an expression would be accepted, and with which warning.
+    /// The normal form of an expression that would be accepted, as text, and the warning that there would be.
     ///
     /// # Errors
-    /// It would not.
-    pub fn check(
-        &mut self,
-        xpath: &str,
-        ordered: bool,
-        namespaces: &Namespaces,
-    ) -> Result<Option<String>, XPathError> {
-        self.reading.check(xpath, ordered, namespaces)
+    /// It would not be accepted.
+    pub fn check(&mut self, written: &Written) -> Result<(String, Option<String>), XPathError> {
+        self.reading.check(written)
     }
 
     /// What an expression is under the schema, as expressions of which a valid document satisfies one exactly when it
@@ -177,18 +200,13 @@ impl Index {
     ///
     /// # Errors
     /// The expression is refused.
-    pub fn pruned(
-        &mut self,
-        xpath: &str,
-        ordered: bool,
-        namespaces: &Namespaces,
-    ) -> Result<Vec<String>, XPathError> {
-        self.reading.pruned(xpath, ordered, namespaces)
+    pub fn pruned(&mut self, written: &Written) -> Result<Vec<String>, XPathError> {
+        self.reading.pruned(written)
     }
 
-    pub(super) fn subscribe(&mut self, id: Id, form: &NormalForm) {
+    pub(super) fn subscribe(&mut self, id: Id, form: &NormalForm, written: Option<&[u8]>) {
         let expression = self.expressions.intern(form, &mut *self.engine);
-        if let Some(before) = self.subscribers.join(id, expression) {
+        if let Some(before) = self.subscribers.join(id, expression, written) {
             self.release(before);
         }
     }
@@ -243,9 +261,11 @@ impl Index {
             ignore_namespaces: self.settings().ignore_namespaces,
             graph: self.schema().filter(|schema| schema.validate).map(|schema| &*schema.graph),
             memo_bytes: self.cache_bytes() / 4,
+            limits: &self.settings().limits,
         };
         let found = self.engine.match_document(&mut *run.engine, &mut run.scratch, subscribed, document);
-        Ok(Matches { roster: self.subscribers.roster().clone(), expressions: found? })
+        let Decided { matched, undecided } = found?;
+        Ok(Matches { roster: self.subscribers.roster().clone(), expressions: matched, undecided })
     }
 
     /// Bytes that the caches of one thread may hold.
@@ -268,6 +288,7 @@ impl Index {
             always: twigs.always(),
             on_tree: twigs.on_tree(),
             shared_conditions: twigs.arena.len() + twigs.automaton.shared(),
+            typed: twigs.typed(),
             names: self.names().len() - 1,
             memory_bytes: self.memory_bytes(),
             engine: choice.map_or(self.settings().engine.name, |(choice, _)| choice.way.engine()),

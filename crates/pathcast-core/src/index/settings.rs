@@ -5,6 +5,7 @@ use super::roster::Id;
 use crate::engine::AttributeFilters;
 use crate::limits::Limits;
 use crate::names::Namespaces;
+use crate::pattern::Written;
 use crate::xpath::XPathError;
 
 /// What holds for the whole set.
@@ -31,9 +32,7 @@ pub struct Settings {
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Subscription {
     pub id: Id,
-    pub xpath: String,
-    pub ordered: bool,
-    pub namespaces: Namespaces,
+    pub written: Written,
 }
 
 /// What was refused of many subscriptions, by their number in the order given.

@@ -17,6 +17,8 @@ pub struct Stats {
     /// Twigs that keep a tree of each document, because they look sideways or back.
     pub on_tree: usize,
     pub shared_conditions: usize,
+    /// Expressions with a part that only XPath's types can say.
+    pub typed: usize,
     pub names: usize,
     pub memory_bytes: usize,
     /// The engine at work: the one asked for, or the one that `auto` chose.

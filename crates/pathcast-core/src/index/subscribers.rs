@@ -9,6 +9,7 @@ use hashbrown::HashTable;
 
 use super::expression::ExpressionId;
 use super::roster::{Id, Roster, Slot};
+use super::sources::Sources;
 use crate::hashing::hash;
 
 /// The roster, and where each id is in it.
@@ -16,6 +17,8 @@ use crate::hashing::hash;
 pub(super) struct Subscribers {
     roster: Arc<Roster>,
     ids: HashTable<Slot>,
+    /// What they subscribe to, as written.
+    pub(super) sources: Sources,
 }
 
 impl Subscribers {
@@ -28,20 +31,32 @@ impl Subscribers {
     }
 
     pub(super) fn contains(&self, id: &Id) -> bool {
-        self.ids.find(hash(id), |&slot| self.roster.get(slot).id == *id).is_some()
+        self.find(id).is_some()
     }
 
-    /// An id subscribes to an expression; the one that it gave up for it, if it had another.
-    pub(super) fn join(&mut self, id: Id, expression: ExpressionId) -> Option<ExpressionId> {
+    /// The place of an id.
+    pub(super) fn find(&self, id: &Id) -> Option<Slot> {
+        self.ids.find(hash(id), |&slot| self.roster.get(slot).id == *id).copied()
+    }
+
+    /// An id subscribes to an expression, written so; the one that it gave up for it, if it had another.
+    pub(super) fn join(
+        &mut self,
+        id: Id,
+        expression: ExpressionId,
+        written: Option<&[u8]>,
+    ) -> Option<ExpressionId> {
+        let source = self.sources.intern(written);
         let roster = Arc::make_mut(&mut self.roster);
         roster.reserve(expression);
         let key = hash(&id);
         let known = self.ids.find(key, |&slot| roster.get(slot).id == id).copied();
         let Some(slot) = known else {
-            let slot = roster.seat(id, expression);
+            let slot = roster.seat(id, expression, source);
             self.ids.insert_unique(key, slot, |&slot| hash(&roster.get(slot).id));
             return None;
         };
+        self.sources.release(roster.rewrite(slot, source));
         if roster.get(slot).expression == expression {
             return None;
         }
@@ -55,6 +70,7 @@ impl Subscribers {
         let roster = Arc::make_mut(&mut self.roster);
         let entry = self.ids.find_entry(hash(id), |&slot| roster.get(slot).id == *id).ok()?;
         let (slot, _) = entry.remove();
+        self.sources.release(roster.get(slot).source);
         let expression = roster.leave(slot);
         self.compact();
         Some(expression)
@@ -75,6 +91,6 @@ impl Subscribers {
 
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
-        self.ids.allocation_size() + self.roster.memory_bytes()
+        self.ids.allocation_size() + self.roster.memory_bytes() + self.sources.memory_bytes()
     }
 }

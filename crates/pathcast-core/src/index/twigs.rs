@@ -29,6 +29,10 @@ pub(super) struct Twigs {
     always: usize,
     /// Those of them that look at text, comments or instructions.
     text: usize,
+    /// Those with a typed part.
+    typed: usize,
+    /// Those that ask for names as text.
+    named: usize,
 }
 
 impl Twigs {
@@ -50,6 +54,16 @@ impl Twigs {
     /// Whether text, comments and instructions are looked at.
     pub(super) fn need_text(&self) -> bool {
         self.text > 0 || self.automaton.wants_text()
+    }
+
+    /// Whether some ask for names as text.
+    pub(super) fn need_names(&self) -> bool {
+        self.named > 0
+    }
+
+    /// How many have a part that only XPath's types can say.
+    pub(super) fn typed(&self) -> usize {
+        self.typed
     }
 
     /// The twig that a condition is, or the condition's number if it is new.
@@ -96,6 +110,7 @@ impl Twigs {
             self.automaton.insert(&gate.necessary, id);
             self.always += usize::from(!exact && gate.necessary == Condition::True);
         }
+        self.count(condition, 1);
         if !exact {
             self.on_tree += 1;
             self.text += usize::from(condition.looks_at_text());
@@ -112,6 +127,7 @@ impl Twigs {
         engine: &mut dyn AnyEngine,
     ) {
         let whole = self.arena.expand(condition);
+        self.count(&whole, -1);
         if !exact {
             self.on_tree -= 1;
             self.text -= usize::from(whole.looks_at_text());
@@ -133,6 +149,15 @@ impl Twigs {
     pub(super) fn release_taken(&mut self, condition: ConditionId) {
         self.taken -= 1;
         self.forget(condition);
+    }
+
+    /// Counts what a condition asks for, or no longer asks for.
+    fn count(&mut self, condition: &Condition, change: isize) {
+        for (counter, asks) in
+            [(&mut self.typed, condition.is_typed()), (&mut self.named, condition.asks_names())]
+        {
+            *counter = counter.saturating_add_signed(if asks { change } else { 0 });
+        }
     }
 
     fn forget(&mut self, condition: ConditionId) {

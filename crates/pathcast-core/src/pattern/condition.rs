@@ -1,6 +1,7 @@
 //! The conditions that the normal form is made of.
 
-use crate::names::NameId;
+pub use super::node::{NameTest, NodeTest};
+use super::term::Typed;
 use crate::values::ValueTest;
 
 /// A question about one node.
@@ -28,6 +29,8 @@ pub enum Condition {
     First(Vec<FirstStep>, ValueTest),
     /// The document node satisfies a condition.
     Root(Box<Condition>),
+    /// A typed expression is true at the node.
+    Typed(Typed),
     /// Two or more branches lie under different children of the node, in this order.
     Ordered(Vec<Branch>),
 }
@@ -49,11 +52,37 @@ impl Condition {
             Self::Is(test) => !matches!(test, NodeTest::Element(_)),
             Self::Attribute(_, inner) => inner.looks(false),
             Self::Value(_) => value,
-            Self::First(..) => true,
+            Self::First(..) | Self::Typed(_) => true,
             Self::Ordered(branches) => branches.iter().any(|branch| match branch {
                 Branch::Exists { pattern, .. } => pattern.looks_at_text(),
                 Branch::First(..) => true,
             }),
+        }
+    }
+
+    /// Whether a typed expression is in it.
+    pub fn is_typed(&self) -> bool {
+        self.any_typed(&|_| true)
+    }
+
+    /// Whether names of nodes are asked for as text.
+    pub fn asks_names(&self) -> bool {
+        self.any_typed(&Typed::asks_names)
+    }
+
+    /// Whether some typed expression in it is such.
+    fn any_typed(&self, such: &impl Fn(&Typed) -> bool) -> bool {
+        match self {
+            Self::Typed(typed) => such(typed),
+            Self::And(parts) | Self::Or(parts) => parts.iter().any(|part| part.any_typed(such)),
+            Self::Not(inner) | Self::Root(inner) | Self::Attribute(_, inner) => inner.any_typed(such),
+            Self::Exists(_, pattern) => pattern.condition.any_typed(such),
+            Self::First(path, _) => path.iter().any(|step| step.any_typed(such)),
+            Self::Ordered(branches) => branches.iter().any(|branch| match branch {
+                Branch::Exists { pattern, .. } => pattern.condition.any_typed(such),
+                Branch::First(path, _) => path.iter().any(|step| step.any_typed(such)),
+            }),
+            Self::True | Self::False | Self::Is(_) | Self::Value(_) => false,
         }
     }
 }
@@ -104,32 +133,6 @@ impl Axis {
     pub const SELF: Self = Self::Down { min: 0, exact: true };
 }
 
-/// What kind of node.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum NodeTest {
-    /// An element.
-    Element(NameTest),
-    /// Any node.
-    Node,
-    /// A text node.
-    Text,
-    /// A comment.
-    Comment,
-    /// A processing instruction, perhaps with a target.
-    Instruction(Option<Box<str>>),
-}
-
-/// Which names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum NameTest {
-    /// All.
-    Any,
-    /// One.
-    Name(NameId),
-    /// All of a namespace, by the number of its `n:*`.
-    Namespace(NameId),
-}
-
 /// One step of the path that [`Condition::First`] follows.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FirstStep {
@@ -137,6 +140,15 @@ pub enum FirstStep {
     Node(Axis, NodePattern),
     /// To an attribute; always the last step.
     Attribute(NameTest, Condition),
+}
+
+impl FirstStep {
+    fn any_typed(&self, such: &impl Fn(&Typed) -> bool) -> bool {
+        match self {
+            Self::Node(_, pattern) => pattern.condition.any_typed(such),
+            Self::Attribute(_, condition) => condition.any_typed(such),
+        }
+    }
 }
 
 /// One branch of [`Condition::Ordered`].

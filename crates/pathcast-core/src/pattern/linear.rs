@@ -1,8 +1,8 @@
 //! Linear paths: what a linear engine matches natively, and what it can look for on behalf of everything else.
 
 use super::build::{attribute, exists};
+use super::bytes::{DecodeError, decode_number, encode_number};
 use super::condition::{Axis, Branch, Condition, NameTest, NodePattern, NodeTest};
-use super::encode::{DecodeError, decode_number, encode_number};
 use crate::names::NameId;
 
 /// The number of a distinct linear path, given by the index.
@@ -151,7 +151,7 @@ fn decode_gap(bytes: &mut &[u8], names: usize) -> Result<(u32, bool, NameTest), 
 }
 
 fn levels(number: u64) -> Result<u32, DecodeError> {
-    if number <= u64::from(super::encode::LEVELS) { Ok(number as u32) } else { Err(DecodeError) }
+    if number <= u64::from(super::bytes::LEVELS) { Ok(number as u32) } else { Err(DecodeError) }
 }
 
 /// The linear path that a condition on the document node is, if it is one.
@@ -290,7 +290,8 @@ impl Prefix {
             | Condition::Not(_)
             | Condition::Is(_)
             | Condition::Value(_)
-            | Condition::First(..) => self.close(),
+            | Condition::First(..)
+            | Condition::Typed(_) => self.close(),
         }
     }
 }

@@ -10,26 +10,42 @@
 //! repetition, constants are folded, gaps are merged. Equal conditions are equal values.
 
 mod build;
+mod bytes;
+mod comparand;
 mod condition;
 mod encode;
+mod encode_typed;
 mod filtered;
+mod implied;
 mod linear;
+mod location;
 mod mode;
+mod node;
 mod normalise;
 mod ordered;
+mod place;
 mod print;
+mod print_typed;
+mod scope;
+mod steps;
+mod strings;
+mod term;
+mod typed;
+mod weaken;
+mod written;
 
 pub use build::and;
 pub(crate) use build::{exists, not, or, root};
+pub use bytes::{DecodeError, decode_number, decode_text, encode_number, encode_text};
 pub use condition::{Axis, Branch, Condition, FirstStep, NameTest, NodePattern, NodeTest};
-pub use encode::{
-    DecodeError, decode_condition, decode_number, decode_text, encode_condition, encode_number, encode_text,
-};
+pub use encode::{decode_condition, encode_condition};
 pub use filtered::{FilteredPath, FilteredStep, as_filtered, decompose, heap_bytes, is_filter, passes};
 pub use linear::{LinearPath, LinearStep, PathId, Tail, Trigger, as_linear, trigger};
 pub use mode::normalise;
-pub use normalise::Scope;
-pub(crate) use normalise::{
-    Arguments, Comparand, Place, arguments, attribute_name, comparand, convert, direction, node_test,
-};
+pub use place::Place;
 pub use print::Printer;
+pub use scope::Scope;
+pub(crate) use scope::{attribute_name, node_test};
+pub use term::{Double, Operator, Origin, Term, TermStep, Typed};
+pub use typed::typed;
+pub use written::Written;

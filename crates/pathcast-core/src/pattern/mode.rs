@@ -2,8 +2,9 @@
 
 use super::build::at_document;
 use super::condition::Condition;
-use super::normalise::{Place, Scope, convert};
 use super::ordered::ordered_expression;
+use super::place::Place;
+use super::scope::Scope;
 use crate::xpath::XPathError;
 use crate::xpath::ast::Expr;
 
@@ -20,6 +21,6 @@ pub fn normalise(
         ordered_expression(expression, scope)
     } else {
         // At the top a relative path may start anywhere in the document.
-        Ok(at_document(convert(expression, Place::Top, scope)?))
+        Ok(at_document(scope.convert(expression, Place::Top)?))
     }
 }

@@ -7,11 +7,12 @@
 //! normal form.
 
 use super::build::{and, at_document, attribute, constant, exists, first, is, ordered, root};
+use super::comparand::{Comparand, comparand};
 use super::condition::{Axis, Branch, Condition, FirstStep, NodePattern, NodeTest};
-use super::normalise::{
-    Arguments, Comparand, Place, Scope, arguments, attribute_name, comparand, convert, direction,
-    first_steps, node_test, predicates, steps, unsupported,
-};
+use super::place::{Leaf, Place};
+use super::scope::{Scope, attribute_name, node_test, unsupported};
+use super::steps::{direction, stays_on_attribute, suits_attribute};
+use super::strings::{Arguments, arguments};
 use crate::values::ValueTest;
 use crate::xpath::XPathError;
 use crate::xpath::ast::{self, Expr, Path, Step};
@@ -53,22 +54,38 @@ impl Node {
             }
             Expr::Path(path) => self.path(path, Condition::True, place, scope)?,
             Expr::Compare(comparison, left, right, column) => match comparand(*comparison, left, right) {
-                Comparand::Constant(value) => self.conditions.push(constant(value)),
-                Comparand::Nodes(Expr::Path(path), leaf) => self.path(path, leaf, place, scope)?,
-                Comparand::Nodes(..) => return Err(unsupported("this comparison in ordered mode", *column)),
+                Some(Comparand::Constant(value)) => self.conditions.push(constant(value)),
+                Some(Comparand::Nodes(Expr::Path(path), leaf)) => {
+                    self.path(path, leaf.condition, place, scope)?;
+                }
+                _ if asks_elements(expression) => {
+                    return Err(unsupported("this comparison in ordered mode", *column));
+                }
+                _ => self.conditions.push(scope.convert(expression, place)?),
             },
-            Expr::Call(function, left, right, column) => match arguments(*function, left, right, *column)? {
-                Arguments::Subject(path, test) if selects_elements(path) => {
+            Expr::Call(function, both, column) => match arguments(*function, both) {
+                Some(Arguments::Subject(path, test)) if selects_elements(path) => {
                     self.first(path, test, place, scope)?;
                 }
-                Arguments::Pattern(path, _) if selects_elements(path) => {
+                Some(Arguments::Pattern(path, _)) if selects_elements(path) => {
                     let construct =
                         "an element path as the second argument of a string function in ordered mode";
                     return Err(unsupported(construct, path.column));
                 }
-                _ => self.conditions.push(convert(expression, place, scope)?),
+                None if asks_elements(expression) => {
+                    let construct = format!("{function}() over elements in ordered mode");
+                    return Err(unsupported(&construct, *column));
+                }
+                _ => self.conditions.push(scope.convert(expression, place)?),
             },
-            Expr::Literal(_) | Expr::Number(_) => self.conditions.push(convert(expression, place, scope)?),
+            Expr::Arithmetic(_, _, column) | Expr::Negate(_, column) if asks_elements(expression) => {
+                return Err(unsupported("arithmetic over elements in ordered mode", *column));
+            }
+            Expr::Literal(_)
+            | Expr::Number(_)
+            | Expr::Arithmetic(..)
+            | Expr::Negate(..)
+            | Expr::Variable(..) => self.conditions.push(scope.convert(expression, place)?),
             Expr::Or(_) | Expr::Not(..) | Expr::Union(_) => {} // refused before
         }
         Ok(())
@@ -82,11 +99,11 @@ impl Node {
         place: Place,
         scope: &mut Scope<'_>,
     ) -> Result<(), XPathError> {
-        if place == Place::Predicate && !path.absolute {
+        if place == Place::Predicate && !path.absolute() {
             return self.steps(&path.steps, leaf, scope);
         }
         let mut own = Node::default();
-        if path.absolute {
+        if path.absolute() {
             own.steps(&path.steps, leaf, scope)?;
         } else {
             own.anywhere(&path.steps, leaf, scope)?;
@@ -114,8 +131,10 @@ impl Node {
                 self.steps(rest, leaf, scope)
             }
             ast::Axis::Attribute => {
-                let value = and([predicates(step, scope)?, steps(rest, leaf, scope)?]);
-                self.conditions.push(attribute(attribute_name(step, scope)?, value));
+                let leaf = Leaf { condition: leaf, comparison: None };
+                let value = and([scope.predicates(step)?, scope.steps(rest, &leaf)?]);
+                let name = attribute_name(step, scope)?;
+                self.conditions.push(name.map_or(Condition::False, |name| attribute(name, value)));
                 Ok(())
             }
             ast::Axis::DescendantOrSelf => {
@@ -124,7 +143,7 @@ impl Node {
                 }
                 self.anywhere(rest, leaf, scope)
             }
-            axis => self.branch(direction(axis), step, rest, leaf, scope),
+            axis => self.branch(direction(axis).unwrap_or(Axis::CHILD), step, rest, leaf, scope),
         }
     }
 
@@ -195,12 +214,12 @@ impl Node {
                 return Err(unsupported(construct, step.column));
             }
         }
-        if place == Place::Predicate && !path.absolute {
-            self.branches.push(Branch::First(first_steps(&path.steps, scope)?, test));
+        if place == Place::Predicate && !path.absolute() {
+            self.branches.push(Branch::First(scope.first_steps(&path.steps)?, test));
             return Ok(());
         }
-        let mut chain = first_steps(&path.steps, scope)?;
-        if !path.absolute {
+        let mut chain = scope.first_steps(&path.steps)?;
+        if !path.absolute() {
             let anywhere = NodePattern { test: NodeTest::Node, condition: Condition::True };
             chain.insert(0, FirstStep::Node(Axis::DESCENDANT_OR_SELF, anywhere));
         }
@@ -229,52 +248,88 @@ fn says_nothing(step: &Step<'_>) -> bool {
 
 fn has_branch(expression: &Expr<'_>) -> bool {
     match expression {
-        Expr::And(terms) => terms.iter().any(has_branch),
-        Expr::Path(path) => !path.absolute && selects_elements(path),
-        Expr::Compare(_, left, right, _) | Expr::Call(_, left, right, _) => {
-            has_branch(left) || has_branch(right)
-        }
+        Expr::And(terms) | Expr::Call(_, terms, _) => terms.iter().any(has_branch),
+        Expr::Path(path) => !path.absolute() && selects_elements(path),
+        Expr::Compare(_, left, right, _) => has_branch(left) || has_branch(right),
         _ => false,
+    }
+}
+
+/// Whether a value depends on more than the node itself, its attributes and its own text.
+fn asks_elements(expression: &Expr<'_>) -> bool {
+    let path = |path: &Path<'_>| {
+        let own = |step: &Step<'_>| match step.axis {
+            ast::Axis::SelfNode | ast::Axis::Attribute => true,
+            ast::Axis::Child => !names_element(step) && step.test != ast::NodeTest::Node,
+            _ => false,
+        };
+        path.origin != ast::Origin::Context || !path.steps.iter().all(own)
+    };
+    match expression {
+        Expr::Or(terms) | Expr::And(terms) | Expr::Call(_, terms, _) => terms.iter().any(asks_elements),
+        Expr::Not(inner, _) | Expr::Negate(inner, _) => asks_elements(inner),
+        Expr::Compare(_, left, right, _) => asks_elements(left) || asks_elements(right),
+        Expr::Arithmetic(first, rest, _) => {
+            asks_elements(first) || rest.iter().any(|(_, operand)| asks_elements(operand))
+        }
+        Expr::Union(paths) => paths.iter().any(path),
+        Expr::Path(one) => path(one),
+        Expr::Variable(..) | Expr::Literal(_) | Expr::Number(_) => false,
     }
 }
 
 /// Ordered mode knows conjunctions and downward paths only.
 fn refuse_unordered(expression: &Expr<'_>) -> Result<(), XPathError> {
-    let path = |path: &Path<'_>| {
-        path.steps.iter().try_for_each(|step| {
-            if matches!(
-                step.axis,
-                ast::Axis::Following
-                    | ast::Axis::FollowingSibling
-                    | ast::Axis::Preceding
-                    | ast::Axis::PrecedingSibling
-            ) {
-                return Err(unsupported(&format!("{}:: in ordered mode", step.axis), step.column));
-            }
-            step.predicates.iter().try_for_each(refuse_unordered)
-        })
-    };
     match expression {
-        Expr::Or(terms) => Err(unsupported("'or' in ordered mode", column_of(&terms[0]))),
+        Expr::Or(_) => Err(unsupported("'or' in ordered mode", expression.column())),
         Expr::Not(_, column) => Err(unsupported("not() in ordered mode", *column)),
         Expr::Union(paths) => Err(unsupported("'|' in ordered mode", paths[0].column)),
-        Expr::And(terms) => terms.iter().try_for_each(refuse_unordered),
-        Expr::Path(inner) => path(inner),
-        Expr::Compare(_, left, right, _) | Expr::Call(_, left, right, _) => {
+        Expr::And(terms) | Expr::Call(_, terms, _) => terms.iter().try_for_each(refuse_unordered),
+        Expr::Path(path) => refuse_unordered_path(path),
+        Expr::Compare(_, left, right, _) => {
             refuse_unordered(left)?;
             refuse_unordered(right)
         }
-        Expr::Literal(_) | Expr::Number(_) => Ok(()),
+        Expr::Negate(inner, _) => refuse_unordered(inner),
+        Expr::Arithmetic(first, rest, _) => {
+            refuse_unordered(first)?;
+            rest.iter().try_for_each(|(_, operand)| refuse_unordered(operand))
+        }
+        Expr::Variable(..) | Expr::Literal(_) | Expr::Number(_) => Ok(()),
     }
 }
 
-fn column_of(expression: &Expr<'_>) -> ast::Column {
-    match expression {
-        Expr::Or(terms) | Expr::And(terms) => terms.first().map_or(ast::Column(1), column_of),
-        Expr::Not(_, column) => *column,
-        Expr::Compare(_, _, _, column) | Expr::Call(_, _, _, column) => *column,
-        Expr::Union(paths) => paths.first().map_or(ast::Column(1), |path| path.column),
-        Expr::Path(path) => path.column,
-        Expr::Literal(_) | Expr::Number(_) => ast::Column(1),
+fn refuse_unordered_path(path: &Path<'_>) -> Result<(), XPathError> {
+    if let ast::Origin::Filter(..) = path.origin {
+        let construct = "a path that starts from parentheses, a function or a variable in ordered mode";
+        return Err(unsupported(construct, path.column));
     }
+    let mut on_attribute = false;
+    for step in &path.steps {
+        if !matches!(
+            step.axis,
+            ast::Axis::Child
+                | ast::Axis::Descendant
+                | ast::Axis::DescendantOrSelf
+                | ast::Axis::SelfNode
+                | ast::Axis::Attribute
+        ) {
+            return Err(unsupported(&format!("{}:: in ordered mode", step.axis), step.column));
+        }
+        if on_attribute && !stays_on_attribute(step) {
+            return Err(unsupported("a step after an attribute in ordered mode", step.column));
+        }
+        on_attribute |= step.axis == ast::Axis::Attribute;
+        for predicate in &step.predicates {
+            if predicate.is_positional() {
+                return Err(unsupported("a position in ordered mode", predicate.column()));
+            }
+            if on_attribute && !suits_attribute(predicate) {
+                let construct = "more than a comparison with an attribute's value in ordered mode";
+                return Err(unsupported(construct, predicate.column()));
+            }
+            refuse_unordered(predicate)?;
+        }
+    }
+    Ok(())
 }

@@ -61,6 +61,7 @@ impl Printer<'_> {
             Condition::Value(test) => value(".", test),
             Condition::First(path, test) => value(&self.first(path, at_document), test),
             Condition::Root(inner) => self.expression(inner, true),
+            Condition::Typed(typed) => self.typed(typed),
             Condition::Ordered(branches) => {
                 let branches: Vec<_> = branches.iter().map(|branch| self.branch(branch)).collect();
                 branches.join(" and ")
@@ -146,7 +147,7 @@ impl Printer<'_> {
         }
     }
 
-    fn test(&self, test: &NodeTest) -> String {
+    pub(super) fn test(&self, test: &NodeTest) -> String {
         match test {
             NodeTest::Element(name) => self.name(*name),
             NodeTest::Node => "node()".to_owned(),

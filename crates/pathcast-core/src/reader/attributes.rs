@@ -57,6 +57,11 @@ impl Slot {
         &text[self.value as usize..self.value_end as usize]
     }
 
+    /// Where its name starts in the tag; an attribute by default has no place there.
+    pub(super) fn start_in_tag(&self) -> Option<usize> {
+        (!self.name_in_scratch).then_some(self.name as usize)
+    }
+
     /// Where to point at when something is wrong with it; an attribute by default has no place in the tag.
     pub(super) fn place(&self) -> usize {
         if self.name_in_scratch { 0 } else { self.name as usize }

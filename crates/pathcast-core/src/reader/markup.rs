@@ -156,6 +156,7 @@ impl Markup {
         sink.start(&StartTag {
             uri,
             local: &tag[element.local..element.end],
+            prefix: &tag[..element.local.saturating_sub(1)],
             slots: &self.attributes.slots,
             tag,
             scratch: &self.attributes.scratch,

@@ -26,6 +26,7 @@ mod error;
 mod input;
 mod markup;
 mod namespaces;
+mod offsets;
 mod position;
 mod references;
 mod sink;
@@ -49,6 +50,7 @@ use source::{Buffers, Sizes, Source};
 
 pub use error::{DocumentError, DocumentErrorKind};
 pub use input::Document;
+pub use offsets::Offsets;
 pub use sink::{Attribute, Sink, StartTag, UriId};
 pub use yardstick::{bare_elements, strict_elements};
 
@@ -92,6 +94,53 @@ impl Reader {
         self.read_pieces(text.as_bytes(), Some(known), sink)
     }
 
+    /// Reads a whole document in memory and tells the sink where tokens are in its clean text; gives that text, and where it
+    /// comes from in the bytes.
+    pub fn read_placed<S: Sink>(
+        &mut self,
+        document: &[u8],
+        sink: &mut S,
+    ) -> Result<(String, Offsets), DocumentError> {
+        if let Some((text, detected)) = self.clean_text(document) {
+            self.read_clean(text, Some(detected), sink)?;
+            return Ok((text.to_owned(), Offsets::Same(detected.mark)));
+        }
+        let within = document.len() as u64 <= self.document.limits().document_bytes;
+        let detected = encoding::detect(document).ok().filter(|_| within);
+        match detected.and_then(|detected| Some((Offsets::decoded(document, detected)?, detected))) {
+            Some(((text, offsets), detected)) => {
+                self.read_clean(&text, Some(detected), sink)?;
+                Ok((text, offsets))
+            }
+            // Whatever is wrong is told as it is for any other document.
+            None => {
+                self.read_stream(document, sink)?;
+                Ok((String::new(), Offsets::Same(0)))
+            }
+        }
+    }
+
+    /// Reads text that is decoded already as [`Reader::read_placed`] reads bytes; its places are those in UTF-8.
+    pub fn read_placed_str<S: Sink>(
+        &mut self,
+        document: &str,
+        sink: &mut S,
+    ) -> Result<(String, Offsets), DocumentError> {
+        let mark = if document.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
+        let known = Detected { encoding: Encoding::Utf8, mark };
+        let within = document.len() as u64 <= self.document.limits().document_bytes;
+        match Offsets::decoded(document.as_bytes(), known).filter(|_| within) {
+            Some((text, offsets)) if !text.starts_with('\u{FEFF}') => {
+                self.read_clean(&text, None, sink)?;
+                Ok((text, offsets))
+            }
+            _ => {
+                self.read_str(document, sink)?;
+                Ok((String::new(), Offsets::Same(0)))
+            }
+        }
+    }
+
     /// Reads a document from a source that may give it in pieces of any size, with the same answer.
     pub fn read_stream<R: Read, S: Sink>(&mut self, source: R, sink: &mut S) -> Result<(), DocumentError> {
         self.read_pieces(source, None, sink)
@@ -131,7 +180,10 @@ impl Reader {
                 Ok(Event::DocType(_)) => {
                     self.document.doctype(&text[start as usize..tokens.buffer_position() as usize])
                 }
-                Ok(event) => self.document.handle(&event, start, sink),
+                Ok(event) => {
+                    sink.token(start, tokens.buffer_position());
+                    self.document.handle(&event, start, sink)
+                }
                 Err(error) => {
                     let raw = &text[start as usize..];
                     let ended =

@@ -30,6 +30,8 @@ pub struct StartTag<'a> {
     pub uri: UriId,
     /// The element's name without prefix.
     pub local: &'a str,
+    /// The element's prefix, or nothing.
+    pub prefix: &'a str,
     /// Where each attribute's name and value are, in `tag` or in `scratch`.
     pub(super) slots: &'a [Slot],
     /// The tag as it is written.
@@ -49,6 +51,25 @@ impl<'a> StartTag<'a> {
         })
     }
 
+    /// The prefixes of the attributes, in their order; nothing for those without.
+    pub fn prefixes(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        let (tag, scratch) = (self.tag, self.scratch);
+        self.slots.iter().map(move |slot| slot.prefix(tag, scratch).unwrap_or(""))
+    }
+
+    /// Where each attribute is written, counted from the start of the element's name: from its name to behind its value.
+    /// Nothing for one that the internal subset gives by default.
+    pub fn spans(&self) -> impl Iterator<Item = Option<(usize, usize)>> + use<'a> {
+        let tag = self.tag;
+        self.slots.iter().map(move |slot| {
+            let start = slot.start_in_tag()?;
+            let value = start + memchr::memchr2(b'"', b'\'', &tag.as_bytes()[start..])?;
+            let quote = tag.as_bytes()[value];
+            let length = memchr::memchr(quote, &tag.as_bytes()[value + 1..])?;
+            Some((start, value + length + 2))
+        })
+    }
+
     /// How many attributes there are.
     pub fn attribute_count(&self) -> usize {
         self.slots.len()
@@ -62,6 +83,11 @@ pub trait Sink {
     /// Whether `text`, `comment` and `instruction` are wanted. Without them the reader checks but does not decode.
     /// Asked once, at the start of each document.
     fn wants_text(&self) -> bool;
+    /// Where the next event is in the clean text, if the document is read as a whole.
+    #[inline]
+    fn token(&mut self, start: u64, end: u64) {
+        let _ = (start, end);
+    }
     /// Announces a namespace URI before its number is first used; `NONE` and `XML` are not announced.
     fn namespace(&mut self, id: UriId, uri: &str);
     /// A start tag; an empty-element tag is followed by `end` at once.

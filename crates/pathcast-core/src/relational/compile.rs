@@ -15,9 +15,9 @@ use super::parts::{Branch, Operation, Parts, Subject, Weakener};
 use super::{ANY, DOCUMENT, STRING_VALUE, TEXT, UNBOUNDED, spell};
 use crate::limits::Limits;
 use crate::names::{Names, Namespaces};
-use crate::pattern::{NameTest, Scope, normalise};
+use crate::pattern::{NameTest, Scope, Written};
 use crate::values::Comparison;
-use crate::xpath::{self, XPathError, XPathErrorKind};
+use crate::xpath::{XPathError, XPathErrorKind};
 
 /// How much of an expression tables take; what is beyond is left to whoever decides the candidates.
 #[derive(Clone, Copy, Debug)]
@@ -164,16 +164,15 @@ impl Compiler {
     ///
     /// # Errors
     /// It is refused; the rows are then of no use.
-    pub fn add(&mut self, xpath: &str, ordered: bool, namespaces: &Namespaces) -> Result<(), XPathError> {
+    pub fn add(&mut self, written: &Written) -> Result<(), XPathError> {
         let expression = self.count;
         self.count += 1;
-        let parsed = xpath::parse(xpath, &self.limits)?;
         let mut scope = Scope {
             names: &mut self.names,
-            namespaces: &[namespaces, &self.namespaces],
+            namespaces: &[&written.namespaces, &self.namespaces],
             ignore_namespaces: self.ignore_namespaces,
         };
-        let condition = normalise(&parsed, ordered, &mut scope)?;
+        let condition = written.condition(&mut scope, &self.limits)?;
         let weakener = Weakener {
             names: &self.names,
             ignore_namespaces: self.ignore_namespaces,
@@ -356,7 +355,7 @@ mod tests {
             Bounds { levels: 4, alternatives: 4 },
         );
         for expression in expressions {
-            compiler.add(expression, false, &Vec::new()).unwrap();
+            compiler.add(&Written::new(expression, false, &Vec::new())).unwrap();
         }
         compiler.finish()
     }

@@ -136,7 +136,7 @@ impl Weakener<'_> {
                 terms.iter_mut().for_each(|term| term.exact = false);
                 terms
             }
-            Condition::Not(_) | Condition::Is(_) | Condition::First(..) => weak(),
+            Condition::Not(_) | Condition::Is(_) | Condition::First(..) | Condition::Typed(_) => weak(),
         }
     }
 

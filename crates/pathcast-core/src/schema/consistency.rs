@@ -220,6 +220,8 @@ impl<'a> Feasible<'a> {
                 }
                 set
             }
+            // What only the tree decides may be so anywhere.
+            Condition::Typed(_) => self.all(),
             // The first node that passes is a node that passes.
             Condition::First(path, test) => {
                 let some = path.iter().rev().fold(Condition::Value(test.clone()), |found, step| match step {
@@ -288,7 +290,7 @@ impl<'a> Feasible<'a> {
     /// Whether a node that is no element may satisfy a condition.
     fn leaf_may(&mut self, condition: &Condition, leaf: Leaf) -> bool {
         match condition {
-            Condition::True | Condition::Not(_) | Condition::First(..) => true,
+            Condition::True | Condition::Not(_) | Condition::First(..) | Condition::Typed(_) => true,
             Condition::False | Condition::Attribute(..) | Condition::Ordered(_) => false,
             Condition::And(parts) => parts.iter().all(|part| self.leaf_may(part, leaf)),
             Condition::Or(parts) => parts.iter().any(|part| self.leaf_may(part, leaf)),

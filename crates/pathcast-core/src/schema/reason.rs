@@ -70,7 +70,7 @@ impl Feasible<'_> {
                 Condition::Value(_) | Condition::First(..) => {
                     return format!("{} holds no such text", self.these(&places));
                 }
-                Condition::True | Condition::Not(_) | Condition::False => {
+                Condition::True | Condition::Not(_) | Condition::False | Condition::Typed(_) => {
                     return "the expression contradicts itself".into();
                 }
             };

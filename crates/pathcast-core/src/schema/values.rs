@@ -56,7 +56,7 @@ fn outcomes(condition: &Condition, value: &impl Fn(&ValueTest) -> (bool, bool)) 
             (no, yes)
         }
         Condition::Value(test) => value(test),
-        Condition::Root(_) => (true, true),
+        Condition::Root(_) | Condition::Typed(_) => (true, true),
         // An attribute has nothing but its value.
         Condition::False
         | Condition::Exists(..)

@@ -56,6 +56,7 @@ impl Weakening {
                 }
                 self.unknown()
             }
+            Condition::Typed(_) => self.unknown(),
             Condition::Is(NodeTest::Element(NameTest::Any)) if !document => Condition::True,
             Condition::Is(NodeTest::Element(_)) if !document => condition.clone(),
             Condition::Is(test) => {

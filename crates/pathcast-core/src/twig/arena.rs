@@ -1,11 +1,10 @@
 //! Conditions shared between subscriptions: equal ones are stored once and counted.
 
-use std::hash::Hash;
-
-use hashbrown::HashTable;
-
-use crate::hashing::hash;
-use crate::pattern::{Axis, Branch, Condition, FirstStep, NameTest, NodePattern, NodeTest};
+use super::terms::{Facts, TermId};
+use crate::interner::Interner;
+use crate::pattern::{
+    Axis, Branch, Condition, FirstStep, NameTest, NodePattern, NodeTest, Term, TermStep, Typed,
+};
 use crate::values::ValueTest;
 
 /// The number of a distinct condition.
@@ -29,6 +28,7 @@ pub(super) enum Shared {
     Value(ValueTest),
     First(Box<[SharedStep]>, ValueTest),
     Root(ConditionId),
+    Typed(TermId),
     Ordered(Box<[SharedBranch]>),
 }
 
@@ -49,6 +49,9 @@ pub(super) enum SharedBranch {
 pub struct Arena {
     conditions: Interner<Shared>,
     patterns: Interner<(NodeTest, ConditionId)>,
+    terms: Interner<Term<TermId>>,
+    /// By term: what is known of it without a document.
+    facts: Vec<Facts>,
 }
 
 impl Arena {
@@ -66,6 +69,7 @@ impl Arena {
             Condition::Value(test) => Shared::Value(test.clone()),
             Condition::First(path, test) => Shared::First(self.intern_path(path), test.clone()),
             Condition::Root(inner) => Shared::Root(self.intern(inner)),
+            Condition::Typed(typed) => Shared::Typed(self.intern_typed(typed)),
             Condition::Ordered(branches) => {
                 Shared::Ordered(branches.iter().map(|branch| self.intern_branch(branch)).collect())
             }
@@ -77,6 +81,39 @@ impl Arena {
             self.release_parts(&shared);
         }
         ConditionId(id)
+    }
+
+    /// Adds a typed expression; equal parts are one. To be given back with its condition.
+    pub fn intern_typed(&mut self, typed: &Typed) -> TermId {
+        let shared = typed.0.map(&mut |part| self.intern_typed(part));
+        let (id, known) = self.terms.intern(shared);
+        if known {
+            let shared = self.terms.get(id).clone();
+            shared.parts(|&part, _| self.release_term(part));
+        } else {
+            let facts = Facts::of(self.terms.get(id), &self.facts);
+            self.facts.resize(self.facts.len().max(id as usize + 1), facts);
+            self.facts[id as usize] = facts;
+        }
+        TermId(id)
+    }
+
+    fn release_term(&mut self, id: TermId) {
+        if let Some(shared) = self.terms.release(id.0) {
+            shared.parts(|&part, _| self.release_term(part));
+        }
+    }
+
+    pub(super) fn term(&self, id: TermId) -> &Term<TermId> {
+        self.terms.get(id.0)
+    }
+
+    pub(super) fn facts(&self, id: TermId) -> Facts {
+        self.facts[id.0 as usize]
+    }
+
+    fn expand_term(&self, id: TermId) -> Typed {
+        Typed::new(self.term(id).map(&mut |&part| self.expand_term(part)))
     }
 
     fn intern_all(&mut self, conditions: &[Condition]) -> Box<[ConditionId]> {
@@ -124,6 +161,7 @@ impl Arena {
             Shared::Not(inner) | Shared::Attribute(_, inner) | Shared::Root(inner) => self.release(*inner),
             Shared::Exists(_, pattern) => self.release_pattern(*pattern),
             Shared::First(path, _) => self.release_path(path),
+            Shared::Typed(term) => self.release_term(*term),
             Shared::Ordered(branches) => branches.iter().for_each(|branch| match branch {
                 SharedBranch::Exists { pattern, .. } => self.release_pattern(*pattern),
                 SharedBranch::First(path, _) => self.release_path(path),
@@ -156,12 +194,12 @@ impl Arena {
 
     /// One more than the largest pattern number.
     pub(super) fn pattern_bound(&self) -> usize {
-        self.patterns.items.len()
+        self.patterns.bound()
     }
 
     /// How many distinct conditions and patterns there are.
     pub fn len(&self) -> usize {
-        self.conditions.index.len() + self.patterns.index.len()
+        self.conditions.len() + self.patterns.len() + self.terms.len()
     }
 
     /// Whether nothing is kept.
@@ -185,6 +223,7 @@ impl Arena {
             Shared::Value(test) => Condition::Value(test.clone()),
             Shared::First(path, test) => Condition::First(self.expand_path(path), test.clone()),
             Shared::Root(inner) => Condition::Root(Box::new(self.expand(*inner))),
+            Shared::Typed(term) => Condition::Typed(self.expand_term(*term)),
             Shared::Ordered(branches) => {
                 let expand = |branch: &SharedBranch| match branch {
                     SharedBranch::Exists { min, exact, pattern } => {
@@ -215,9 +254,8 @@ impl Arena {
     pub fn memory_bytes(&self) -> usize {
         let parts: usize = self
             .conditions
-            .items
-            .iter()
-            .map(|(shared, _)| match shared {
+            .values()
+            .map(|shared| match shared {
                 Shared::And(parts) | Shared::Or(parts) => parts.len() * size_of::<ConditionId>(),
                 Shared::Value(test) => test.memory_bytes(),
                 Shared::First(path, test) => path.len() * size_of::<SharedStep>() + test.memory_bytes(),
@@ -225,69 +263,24 @@ impl Arena {
                 _ => 0,
             })
             .sum();
-        parts + self.conditions.memory_bytes() + self.patterns.memory_bytes()
+        let terms: usize = self.terms.values().map(term_bytes).sum();
+        parts
+            + terms
+            + self.conditions.memory_bytes()
+            + self.patterns.memory_bytes()
+            + self.terms.memory_bytes()
+            + self.facts.capacity() * size_of::<Facts>()
     }
 }
 
-/// Numbers for equal values, with a count of users.
-#[derive(Clone, Debug)]
-struct Interner<T> {
-    items: Vec<(T, u32)>,
-    index: HashTable<u32>,
-    free: Vec<u32>,
-}
-
-impl<T> Default for Interner<T> {
-    fn default() -> Self {
-        Self { items: Vec::new(), index: HashTable::new(), free: Vec::new() }
-    }
-}
-
-impl<T: Hash + Eq + Clone> Interner<T> {
-    /// The number of a value, and whether it was known.
-    fn intern(&mut self, value: T) -> (u32, bool) {
-        let key = hash(&value);
-        if let Some(&id) = self.index.find(key, |&id| self.items[id as usize].0 == value) {
-            self.items[id as usize].1 += 1;
-            return (id, true);
-        }
-        let id = match self.free.pop() {
-            Some(id) => {
-                self.items[id as usize] = (value, 1);
-                id
-            }
-            None => {
-                self.items.push((value, 1));
-                (self.items.len() - 1) as u32
-            }
-        };
-        let items = &self.items;
-        self.index.insert_unique(key, id, |&id| hash(&items[id as usize].0));
-        (id, false)
-    }
-
-    /// One user less; the value when it was the last.
-    fn release(&mut self, id: u32) -> Option<T> {
-        let (value, users) = &mut self.items[id as usize];
-        *users -= 1;
-        if *users > 0 {
-            return None;
-        }
-        let value = value.clone();
-        if let Ok(entry) = self.index.find_entry(hash(&value), |&other| other == id) {
-            entry.remove();
-        }
-        self.free.push(id);
-        Some(value)
-    }
-
-    fn get(&self, id: u32) -> &T {
-        &self.items[id as usize].0
-    }
-
-    fn memory_bytes(&self) -> usize {
-        self.items.capacity() * size_of::<(T, u32)>()
-            + self.index.allocation_size()
-            + self.free.capacity() * 4
-    }
+/// Heap bytes of one term.
+fn term_bytes(term: &Term<TermId>) -> usize {
+    let mut parts = 0;
+    term.parts(|_, _| parts += 1);
+    let own = match term {
+        Term::Number(_) | Term::Apply(..) => 0,
+        Term::Text(text) => text.len(),
+        Term::Path(_, steps) => steps.len() * size_of::<TermStep<TermId>>(),
+    };
+    own + parts * size_of::<TermId>()
 }

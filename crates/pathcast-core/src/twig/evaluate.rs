@@ -3,6 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use super::arena::{Arena, ConditionId, PatternId, Shared, SharedBranch};
+use super::budget::{Budget, Exceeded};
+use super::terms::{Context, Ref, TermMemory};
 use super::tree::{NodeId, Tree};
 use crate::pattern::Axis;
 
@@ -19,6 +21,7 @@ pub struct Memory {
     nodes: Vec<NodeId>,
     roots: FxHashMap<u32, bool>,
     pub(super) firsts: FxHashMap<Vec<super::arena::SharedStep>, std::sync::Arc<[NodeId]>>,
+    pub(super) terms: TermMemory,
     marks: Marks,
 }
 
@@ -27,34 +30,70 @@ pub struct Evaluator<'a> {
     pub(super) arena: &'a Arena,
     pub(super) tree: &'a Tree,
     pub(super) memory: &'a mut Memory,
+    pub(super) budget: Budget,
 }
 
 impl<'a> Evaluator<'a> {
     /// Starts on a document.
-    pub fn new(arena: &'a Arena, tree: &'a Tree, memory: &'a mut Memory) -> Self {
+    pub fn new(arena: &'a Arena, tree: &'a Tree, memory: &'a mut Memory, budget: Budget) -> Self {
         memory.forget();
         memory.fitting.resize(arena.pattern_bound(), None);
         memory.marks.resize(tree.len());
-        Self { arena, tree, memory }
+        Self { arena, tree, memory, budget }
     }
 
     /// Whether the document node satisfies a condition.
+    ///
+    /// # Errors
+    /// To decide it costs more than the budget of one expression, or more than what is left of the document's.
+    pub fn decide(&mut self, condition: ConditionId) -> Result<bool, Exceeded> {
+        self.budget.next();
+        let holds = self.holds(condition);
+        match self.budget.exceeded() {
+            None => Ok(holds),
+            // What was decided since the budget was spent counts for nothing.
+            Some(exceeded) => {
+                self.memory.forget();
+                Err(exceeded)
+            }
+        }
+    }
+
+    /// Whether the document node satisfies a condition, unless the budget is spent over it.
     pub fn holds(&mut self, condition: ConditionId) -> bool {
         self.make_room();
         !self.filter(condition, vec![0]).is_empty()
     }
 
+    /// Counts work; once the budget is spent, whatever is computed is worthless.
+    #[inline]
+    pub(super) fn spend(&mut self, steps: usize) {
+        self.budget.spend(steps);
+    }
+
+    #[inline]
+    pub(super) fn is_spent(&self) -> bool {
+        self.budget.is_spent()
+    }
+
+    /// How much more may be spent.
+    pub(super) fn left(&self) -> usize {
+        self.budget.left()
+    }
+
     /// Forgets what was decided when it has become too much; asked between candidates only.
     pub(super) fn make_room(&mut self) {
-        if self.memory.nodes.len() + self.memory.firsts.len() * self.tree.len() > REMEMBERED_NODES {
+        let firsts = self.memory.firsts.len() * self.tree.len();
+        if self.memory.nodes.len() + firsts + self.memory.terms.len() > REMEMBERED_NODES {
             self.memory.forget();
         }
     }
 
     /// Those of the nodes, given in document order, that satisfy a condition.
     pub fn filter(&mut self, condition: ConditionId, mut nodes: Vec<NodeId>) -> Vec<NodeId> {
-        if nodes.is_empty() {
-            return nodes;
+        self.spend(nodes.len());
+        if nodes.is_empty() || self.is_spent() {
+            return Vec::new();
         }
         let (arena, tree) = (self.arena, self.tree);
         match arena.condition(condition) {
@@ -89,6 +128,9 @@ impl<'a> Evaluator<'a> {
                 if !self.at_root(*inner) {
                     nodes.clear();
                 }
+            }
+            Shared::Typed(term) => {
+                nodes.retain(|&node| !self.is_spent() && self.truth(*term, Context::at(Ref::node(node))));
             }
             Shared::Ordered(branches) => nodes.retain(|&node| self.in_order(branches, node)),
         }
@@ -129,6 +171,7 @@ impl<'a> Evaluator<'a> {
             | Shared::Is(_)
             | Shared::Attribute(..)
             | Shared::First(..)
+            | Shared::Typed(_)
             | Shared::Ordered(_) => false,
         }
     }
@@ -139,7 +182,9 @@ impl<'a> Evaluator<'a> {
             return known;
         }
         let (test, condition) = self.arena.pattern(pattern);
-        let nodes = self.filter(*condition, self.tree.all(test));
+        let all = self.tree.all(test);
+        self.spend(all.len());
+        let nodes = self.filter(*condition, all);
         let from = self.memory.nodes.len();
         self.memory.nodes.extend(nodes);
         let range = (from, self.memory.nodes.len());
@@ -183,7 +228,9 @@ impl<'a> Evaluator<'a> {
 impl Memory {
     /// Heap bytes held, but for the few of remembered first nodes.
     pub fn memory_bytes(&self) -> usize {
-        self.nodes.capacity() * size_of::<NodeId>() + self.marks.marks.capacity() * size_of::<(u32, NodeId)>()
+        self.nodes.capacity() * size_of::<NodeId>()
+            + self.marks.marks.capacity() * size_of::<(u32, NodeId)>()
+            + self.terms.memory_bytes()
     }
 
     pub(super) fn fitting_nodes(&self, from: usize, to: usize) -> &[NodeId] {
@@ -197,6 +244,7 @@ impl Memory {
         self.nodes.clear();
         self.roots.clear();
         self.firsts.clear();
+        self.terms.forget();
     }
 
     /// Keeps the nodes from which an axis reaches one of those in `self.nodes[from..to]`.

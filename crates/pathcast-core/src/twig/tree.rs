@@ -3,6 +3,7 @@
 //! Nodes are numbered in document order, the document node is 0, so the descendants of `x` are `x + 1 ..= last(x)`.
 //! All text lies in one buffer in document order, so an element's string-value is one slice of it.
 
+use super::labels::Labels;
 use crate::names::{NameId, Names, NamespaceId, Resolved};
 use crate::pattern::{NameTest, NodeTest};
 use crate::reader::{DocumentError, DocumentErrorKind, StartTag};
@@ -58,11 +59,13 @@ pub struct Tree {
     /// Whether the last event was text, which the next text continues.
     in_text: bool,
     overflow: bool,
+    pub(super) labels: Labels,
 }
 
 impl Tree {
-    /// Starts a document whose names are numbered below `names`.
-    pub fn begin(&mut self, names: usize) {
+    /// Starts a document whose names are numbered below `names`; `labelled` if they are wanted as text.
+    pub fn begin(&mut self, names: usize, labelled: bool) {
+        self.labels.begin(labelled);
         for name in self.named.drain(..) {
             self.by_name[name.0 as usize] = (NONE, NONE);
         }
@@ -78,10 +81,16 @@ impl Tree {
         self.open.push(0);
     }
 
+    /// A namespace URI before it is first used.
+    pub fn namespace(&mut self, uri: &str) {
+        self.labels.namespace(uri);
+    }
+
     /// A start tag.
     pub fn start(&mut self, tag: &StartTag<'_>, element: Resolved, uris: &[NamespaceId], names: &Names) {
         self.in_text = false;
         let id = self.push(Kind::Element, element);
+        self.labels.start(id, tag);
         let first = self.attributes.len() as u32;
         for attribute in tag.attributes() {
             let name = names.resolve(uris[attribute.uri.0 as usize], attribute.local);
@@ -143,6 +152,7 @@ impl Tree {
         let first = self.attributes.len() as u32;
         let value = put(&mut self.aside, target);
         self.attributes.push(Attribute { name: Resolved::OTHER, value });
+        self.labels.instruction();
         let node = &mut self.nodes[id as usize];
         node.attributes = (first, first + 1);
         node.value = put(&mut self.aside, data);
@@ -174,7 +184,8 @@ impl Tree {
     /// It is.
     pub fn check_size(&self) -> Result<(), DocumentError> {
         let most = u32::MAX as usize;
-        if !self.overflow && self.text.len() < most && self.aside.len() < most {
+        let texts = [self.text.len(), self.aside.len(), self.labels.len()];
+        if !self.overflow && texts.iter().all(|&bytes| bytes < most) {
             return Ok(());
         }
         Err(DocumentError {
@@ -259,6 +270,23 @@ impl Tree {
         })
     }
 
+    /// The numbers of an element's attributes: from the first to before the second.
+    pub(super) fn attribute_range(&self, node: NodeId) -> (u32, u32) {
+        let node = &self.nodes[node as usize];
+        if node.kind == Kind::Element { node.attributes } else { (0, 0) }
+    }
+
+    /// The value of an attribute.
+    pub fn attribute_value(&self, attribute: u32) -> &str {
+        let (from, to) = self.attributes[attribute as usize].value;
+        &self.aside[from as usize..to as usize]
+    }
+
+    /// Whether an attribute has such a name.
+    pub(super) fn attribute_named(&self, attribute: u32, name: NameTest) -> bool {
+        named(self.attributes[attribute as usize].name, name)
+    }
+
     /// The target of a processing instruction.
     pub fn target(&self, node: NodeId) -> &str {
         let attribute = &self.attributes[self.nodes[node as usize].attributes.0 as usize];
@@ -300,6 +328,7 @@ impl Tree {
             + self.text.capacity()
             + self.aside.capacity()
             + self.by_name.capacity() * size_of::<(NodeId, NodeId)>()
+            + self.labels.memory_bytes()
     }
 }
 

@@ -29,3 +29,16 @@ pub fn compare(comparison: Comparison, left: f64, right: f64) -> bool {
         Comparison::GreaterEqual => left >= right,
     }
 }
+
+impl Comparison {
+    /// The same question asked from the other side.
+    pub fn mirrored(self) -> Self {
+        match self {
+            Self::Less => Self::Greater,
+            Self::LessEqual => Self::GreaterEqual,
+            Self::Greater => Self::Less,
+            Self::GreaterEqual => Self::LessEqual,
+            same => same,
+        }
+    }
+}

@@ -5,6 +5,7 @@
 
 mod comparison;
 pub mod number;
+pub mod regex;
 mod test;
 
 pub use comparison::{Comparison, compare};

@@ -66,6 +66,25 @@ pub fn from_xpath_number(text: &str) -> f64 {
     value * power_of_ten(exponent)
 }
 
+/// The value of `string($number)`: as many digits as tell the number from its neighbours, and no exponent.
+///
+/// ```
+/// use pathcast_core::values::number::to_xpath_string;
+/// assert_eq!(to_xpath_string(-0.0), "0");
+/// assert_eq!(to_xpath_string(1e21), "1000000000000000000000");
+/// assert_eq!(to_xpath_string(0.1), "0.1");
+/// assert_eq!(to_xpath_string(f64::NEG_INFINITY), "-Infinity");
+/// ```
+pub fn to_xpath_string(number: f64) -> String {
+    if number.is_nan() {
+        return "NaN".to_owned();
+    }
+    if number.is_infinite() {
+        return if number > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
+    }
+    (number + 0.0).to_string()
+}
+
 /// Reads `12`, `12.`, `12.5` or `.5` from the front: the value and the bytes it takes.
 pub(crate) fn scan_decimal(text: &[u8]) -> Option<(f64, usize)> {
     let mut at = 0;

@@ -11,6 +11,8 @@ pub enum XPathErrorKind {
     Unsupported,
     /// A prefix that no namespace is bound to.
     UnboundPrefix,
+    /// A variable that nothing is bound to.
+    UnboundVariable,
     /// No document that keeps to the schema can satisfy it.
     Impossible,
     /// Longer, deeper or wider than a limit.

@@ -32,10 +32,8 @@ fn count(expression: &Expr<'_>, limit: usize) -> Result<(usize, usize), XPathErr
             let (positive, negative) = count(inner, limit)?;
             (negative, positive)
         }
-        // One side at most is a path, and a constant counts one.
-        Expr::Compare(_, left, right, _) | Expr::Call(_, left, right, _) => {
-            (count(left, limit)?.0.saturating_mul(count(right, limit)?.0), 1)
-        }
+        // A node-set compared with a constant is spread over its alternatives; what is compared otherwise is not.
+        Expr::Compare(_, left, right, _) => (count(left, limit)?.0.saturating_mul(count(right, limit)?.0), 1),
         Expr::Union(paths) => {
             let sum = paths
                 .iter()
@@ -43,7 +41,12 @@ fn count(expression: &Expr<'_>, limit: usize) -> Result<(usize, usize), XPathErr
             (sum, 1)
         }
         Expr::Path(path) => (count_path(path, limit)?, 1),
-        Expr::Literal(_) | Expr::Number(_) => (1, 1),
+        Expr::Call(..)
+        | Expr::Arithmetic(..)
+        | Expr::Negate(..)
+        | Expr::Variable(..)
+        | Expr::Literal(_)
+        | Expr::Number(_) => (1, 1),
     })
 }
 

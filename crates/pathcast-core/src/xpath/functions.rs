@@ -1,8 +1,6 @@
-//! Function calls: `not`, `contains`, `starts-with`, and a reason for every other.
-//!
-//! Invariant: at most one argument of a string function is a path, and none is a union or boolean.
+//! Function calls.
 
-use super::ast::{Expr, Function};
+use super::ast::{Expr, Function, Type};
 use super::error::XPathError;
 use super::grammar::Parser;
 use super::refusals;
@@ -15,63 +13,63 @@ impl<'a> Parser<'a, '_> {
         let column = self.column(start);
         let function = match (prefix, name) {
             (None, "not") => None,
-            (None, "contains") => Some(Function::Contains),
-            (None, "starts-with") => Some(Function::StartsWith),
+            (None, name) => match Function::from_name(name) {
+                Some(function) => Some(function),
+                None => return Err(self.refuse_function(prefix, name)),
+            },
             _ => return Err(self.refuse_function(prefix, name)),
         };
         self.open()?;
         self.advance()?;
         let opened = self.token.start;
         self.advance()?;
-        let wanted = if function.is_some() { 2 } else { 1 };
-        let first = self.argument(start, name, wanted, 0)?;
-        let expression = match function {
-            None => Expr::Not(Box::new(first), column),
-            Some(function) => {
-                let second = self.argument(start, name, wanted, 1)?;
-                self.check_arguments(start, name, [&first, &second])?;
-                Expr::Call(function, Box::new(first), Box::new(second), column)
+        let (fewest, most) = function.map_or((1, 1), Function::arity);
+        let mut arguments = Vec::new();
+        while self.token.kind != Kind::CloseParenthesis {
+            if !arguments.is_empty() {
+                if self.token.kind != Kind::Comma {
+                    break;
+                }
+                self.advance()?;
             }
-        };
-        if self.token.kind == Kind::Comma {
-            return Err(self.wrong_count(start, name, wanted));
+            if arguments.len() == most {
+                return Err(self.wrong_count(start, name, fewest, most));
+            }
+            let argument = self.expression()?;
+            arguments.push(argument);
+        }
+        if arguments.len() < fewest && matches!(self.token.kind, Kind::CloseParenthesis) {
+            return Err(self.wrong_count(start, name, fewest, most));
+        }
+        if arguments.len() < fewest {
+            let message = format!("expected , between the arguments of {name}(), found {}", self.found());
+            return Err(self.syntax_here(message));
         }
         self.close(Kind::CloseParenthesis, (opened, "("), ")")?;
-        Ok(expression)
-    }
-
-    /// The argument number `index`, with the comma in front of all but the first.
-    fn argument(&mut self, call: usize, name: &str, wanted: usize, index: usize) -> Parsed<Expr<'a>> {
-        if self.token.kind == Kind::CloseParenthesis {
-            return Err(self.wrong_count(call, name, wanted));
-        }
-        if index > 0 {
-            if self.token.kind != Kind::Comma {
-                let message = format!("expected , between the arguments of {name}(), found {}", self.found());
-                return Err(self.syntax_here(message));
-            }
-            self.advance()?;
-        }
-        self.expression()
-    }
-
-    fn wrong_count(&mut self, call: usize, name: &str, wanted: usize) -> Box<XPathError> {
-        let plural = if wanted == 1 { "one argument" } else { "two arguments" };
-        self.tokens.syntax(call, format!("{name}() takes {plural}"))
-    }
-
-    fn check_arguments(&mut self, call: usize, name: &str, both: [&Expr<'a>; 2]) -> Parsed<()> {
-        let refused = if both.iter().any(|argument| is_boolean(argument)) {
-            "a boolean argument"
-        } else if both.iter().any(|argument| matches!(argument, Expr::Union(_))) {
-            "a union of paths as an argument"
-        } else if both.iter().all(|argument| is_node_set(argument)) {
-            "paths as both arguments"
-        } else {
-            return Ok(());
+        let Some(function) = function else {
+            let inner = arguments.pop().unwrap_or(Expr::Literal(""));
+            return Ok(Expr::Not(Box::new(inner), column));
         };
-        let message = format!("{name}() with {refused} is not supported; give it a path and a string");
-        Err(self.unsupported(call, &message))
+        if function.wants_nodes() && arguments.iter().any(|argument| argument.kind() != Type::Nodes) {
+            return Err(self.tokens.syntax(start, format!("{name}() takes a path, not a value")));
+        }
+        Ok(Expr::Call(function, arguments, column))
+    }
+
+    fn wrong_count(&mut self, call: usize, name: &str, fewest: usize, most: usize) -> Box<XPathError> {
+        let counted = |count| match count {
+            0 => "no argument".to_owned(),
+            1 => "one argument".to_owned(),
+            2 => "two arguments".to_owned(),
+            _ => "three arguments".to_owned(),
+        };
+        let takes = match (fewest, most) {
+            (fewest, usize::MAX) => format!("at least {}", counted(fewest)),
+            (0, 1) => "one argument or none".to_owned(),
+            (fewest, most) if fewest == most => counted(most),
+            (_, most) => format!("two or {}", counted(most)),
+        };
+        self.tokens.syntax(call, format!("{name}() takes {takes}"))
     }
 
     #[cold]
@@ -83,14 +81,4 @@ impl<'a> Parser<'a, '_> {
         let function = quoted(&self.tokens.source[start..self.tokens.end]);
         self.tokens.syntax(start, format!("unknown function: {function}"))
     }
-}
-
-/// Whether XPath gives it the type boolean.
-pub(super) fn is_boolean(expression: &Expr<'_>) -> bool {
-    matches!(expression, Expr::Or(_) | Expr::And(_) | Expr::Not(..) | Expr::Compare(..) | Expr::Call(..))
-}
-
-/// Whether XPath gives it the type node-set.
-pub(super) fn is_node_set(expression: &Expr<'_>) -> bool {
-    matches!(expression, Expr::Path(_) | Expr::Union(_))
 }

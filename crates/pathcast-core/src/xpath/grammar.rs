@@ -1,30 +1,29 @@
-//! From source text to expression tree: connectives, comparisons, unions. Function calls are in
-//! `functions`, paths in `steps`.
+//! From source text to expression tree: operators, parentheses, variables. Function calls are in `functions`,
+//! paths in `steps`.
 //!
-//! The idea: recursive descent with one token of look-ahead over XPath 1.0's own grammar. What XPath allows
-//! and the subscription language does not is refused where it is met, so the tree only ever holds what
-//! engines can answer. Chains (`a or b or …`, `a | b | …`, `--3`, steps) are loops; only predicates,
-//! parentheses and function calls recurse.
+//! The idea: recursive descent with one token of look-ahead. The operands and operators between two brackets
+//! are read as one flat list, which is then folded by precedence, so only predicates, parentheses and function
+//! calls recurse, and a chain of ten thousand `+` is a loop.
 //!
-//! Invariants of the tree: `or`, `and` and `|` are flattened, through parentheses too; one side of a
-//! comparison at most is a path or a union, and neither is boolean; after an attribute comes only
-//! `self::node()`.
+//! Invariants of the tree: `or`, `and` and `|` are flattened, through parentheses too; what must be a node-set
+//! by XPath's rules is one.
 //! Cost: linear in the source; one allocation for each list or box of the tree and none beside.
 
-use super::ast::{Column, Expr, Path};
+use std::rc::Rc;
+
+use super::ast::Function;
+use super::ast::{Arithmetic, Column, Expr, Origin, Path, Type};
 use super::error::{XPathError, XPathErrorKind};
 use super::expansion;
-use super::functions::{is_boolean, is_node_set};
-use super::refusals;
 use super::tokens::{Kind, Parsed, Token, Tokens, quoted};
-use crate::limits::Limits;
+use super::variables::{Environment, Value};
+use crate::limits::{Limits, deeper};
 use crate::values::Comparison;
 
-/// Recursion stops here whatever the limits say: a level takes 6 KiB of stack in a debug build, and a thread
-/// may have no more than 2 MiB for this parser and for each who walks its tree.
+/// Nesting stops here whatever the limits say: some who walk the tree, to drop or to compare it, use the stack they have.
 const DEEPEST: usize = 256;
 
-/// Parses a subscription.
+/// Parses a subscription without variables.
 ///
 /// ```
 /// use pathcast_core::{limits::Limits, xpath::parse};
@@ -33,6 +32,15 @@ const DEEPEST: usize = 256;
 /// # Ok::<(), pathcast_core::xpath::XPathError>(())
 /// ```
 pub fn parse<'a>(source: &'a str, limits: &Limits) -> Result<Expr<'a>, XPathError> {
+    parse_with(source, &Environment::default(), limits)
+}
+
+/// Parses a subscription whose variables mean what an environment says.
+pub fn parse_with<'a>(
+    source: &'a str,
+    environment: &Environment<'a>,
+    limits: &Limits,
+) -> Result<Expr<'a>, XPathError> {
     if source.len() > limits.expression_bytes {
         let message = format!(
             "the expression has {} bytes, more than the limit of {}",
@@ -42,7 +50,7 @@ pub fn parse<'a>(source: &'a str, limits: &Limits) -> Result<Expr<'a>, XPathErro
         return Err(XPathError { kind: XPathErrorKind::Limit, message, column: 1 });
     }
     let (expression, branches) =
-        Parser::new(source, limits).and_then(Parser::whole).map_err(|error| *error)?;
+        Parser::new(source, environment, limits).and_then(Parser::whole).map_err(|error| *error)?;
     if branches || limits.expansion == 0 {
         expansion::check(&expression, limits.expansion)?;
     }
@@ -54,21 +62,20 @@ pub(super) struct Parser<'a, 'l> {
     pub tokens: Tokens<'a>,
     pub token: Token<'a>,
     pub limits: &'l Limits,
+    environment: &'l Environment<'a>,
     /// Predicates, parentheses and calls open around the current token.
     depth: usize,
     /// Steps written so far.
     pub steps: usize,
-    /// Whether relative paths start at an attribute here.
-    pub on_attribute: bool,
     /// Whether there is a connective or a union, without which nothing expands.
     branches: bool,
 }
 
 impl<'a, 'l> Parser<'a, 'l> {
-    fn new(source: &'a str, limits: &'l Limits) -> Parsed<Self> {
+    fn new(source: &'a str, environment: &'l Environment<'a>, limits: &'l Limits) -> Parsed<Self> {
         let mut tokens = Tokens::new(source);
         let token = tokens.next()?;
-        Ok(Self { tokens, token, limits, depth: 0, steps: 0, on_attribute: false, branches: false })
+        Ok(Self { tokens, token, limits, environment, depth: 0, steps: 0, branches: false })
     }
 
     /// The whole source as one expression, and whether there is anything in it to expand.
@@ -117,80 +124,62 @@ impl<'a, 'l> Parser<'a, 'l> {
         Ok(())
     }
 
+    /// Operands and operators up to whatever is neither, folded by precedence.
     pub fn expression(&mut self) -> Parsed<Expr<'a>> {
-        let first = self.conjunction()?;
-        if self.token.kind != Kind::Or {
-            return Ok(first);
-        }
-        self.branches = true;
-        let mut terms = Vec::with_capacity(2);
-        flatten_or(&mut terms, first);
-        while self.token.kind == Kind::Or {
-            self.advance()?;
-            let term = self.conjunction()?;
-            flatten_or(&mut terms, term);
-        }
-        Ok(Expr::Or(terms))
+        deeper(|| self.flat())
     }
 
-    fn conjunction(&mut self) -> Parsed<Expr<'a>> {
-        let first = self.comparison()?;
-        if self.token.kind != Kind::And {
-            return Ok(first);
-        }
-        self.branches = true;
-        let mut terms = Vec::with_capacity(2);
-        flatten_and(&mut terms, first);
-        while self.token.kind == Kind::And {
+    fn flat(&mut self) -> Parsed<Expr<'a>> {
+        let first = self.operand()?;
+        let Some(operator) = operator_of(self.token.kind) else { return Ok(first) };
+        let mut flat = Flat { operands: vec![first], operators: Vec::new() };
+        let mut next = Some(operator);
+        while let Some(operator) = next {
+            let column = self.column(self.token.start);
+            self.branches |= matches!(operator, Operator::Or | Operator::And);
+            flat.operators.push((operator, column));
             self.advance()?;
-            let term = self.comparison()?;
-            flatten_and(&mut terms, term);
+            let operand = self.operand()?;
+            flat.operands.push(operand);
+            next = operator_of(self.token.kind);
         }
-        Ok(Expr::And(terms))
+        self.check_chain(&flat)?;
+        Ok(flat.folded())
     }
 
-    /// Both kinds of comparison at once: their precedence only matters in chains, which compare booleans and
-    /// are refused in any order.
-    fn comparison(&mut self) -> Parsed<Expr<'a>> {
-        let mut left = self.operand()?;
-        while let Some(operator) = comparison_of(self.token.kind) {
-            let start = self.token.start;
-            let column = self.column(start);
-            self.advance()?;
-            let right = self.operand()?;
-            if is_boolean(&left) || is_boolean(&right) {
-                return Err(self.unsupported(start, refusals::BOOLEAN_OPERAND));
+    /// Comparisons in a row nest to the left, so they count as nesting.
+    fn check_chain(&mut self, flat: &Flat<'a>) -> Parsed<()> {
+        let compares = |operator: &(Operator, Column)| matches!(operator.0, Operator::Compare(_));
+        let mut row = 0;
+        for operator in &flat.operators {
+            row = match operator.0 {
+                Operator::Or | Operator::And => 0,
+                _ => row + usize::from(compares(operator)),
+            };
+            if row > self.limits.nesting.min(DEEPEST) {
+                let message = format!("{row} comparisons stand in a row, more than the limit of {}", row - 1);
+                let column = operator.1.0 as usize;
+                return Err(Box::new(XPathError { kind: XPathErrorKind::Limit, message, column }));
             }
-            if is_node_set(&left) && is_node_set(&right) {
-                return Err(self.unsupported(start, refusals::TWO_PATHS));
-            }
-            left = Expr::Compare(operator, Box::new(left), Box::new(right), column);
         }
-        Ok(left)
+        Ok(())
     }
 
-    /// A union or a number with its signs; arithmetic behind it is refused.
+    /// A union with its signs.
     fn operand(&mut self) -> Parsed<Expr<'a>> {
-        let start = self.token.start;
+        let column = self.column(self.token.start);
         let mut signs = 0_usize;
         while self.token.kind == Kind::Minus {
             signs += 1;
             self.advance()?;
         }
-        let mut operand = self.union()?;
-        if signs > 0 {
-            let Expr::Number(number) = operand else {
-                let message = "arithmetic is not supported: a minus sign on anything but a number";
-                return Err(self.unsupported(start, message));
-            };
-            operand = Expr::Number(if signs % 2 == 1 { -number } else { number });
-        }
-        match self.token.kind {
-            Kind::Plus | Kind::Minus | Kind::Multiply | Kind::Div | Kind::Mod => {
-                Err(self.refuse_arithmetic())
-            }
-            _ => Ok(operand),
-        }
+        let operand = self.union()?;
+        Ok(match operand {
+            operand if signs == 0 => operand,
+            Expr::Number(number) => Expr::Number(if signs % 2 == 1 { -number } else { number }),
+            operand if signs % 2 == 1 => Expr::Negate(Box::new(operand), column),
+            operand => Expr::Call(Function::Number, vec![operand], column),
+        })
     }
 
     fn union(&mut self) -> Parsed<Expr<'a>> {
@@ -212,9 +201,14 @@ impl<'a, 'l> Parser<'a, 'l> {
     }
 
     fn flatten_union(&mut self, paths: &mut Vec<Path<'a>>, next: Expr<'a>, start: usize) -> Parsed<()> {
+        let column = self.column(start);
         match next {
             Expr::Path(path) => paths.push(path),
             Expr::Union(inner) => paths.extend(inner),
+            other if other.kind() == Type::Nodes => {
+                let origin = Origin::Filter(Box::new(other), Vec::new());
+                paths.push(Path { origin, steps: Vec::new(), column });
+            }
             _ => {
                 return Err(self
                     .tokens
@@ -224,7 +218,7 @@ impl<'a, 'l> Parser<'a, 'l> {
         Ok(())
     }
 
-    /// A path, or what XPath calls a primary expression.
+    /// A path, or what XPath calls a filter expression and perhaps steps from its nodes.
     fn primary(&mut self) -> Parsed<Expr<'a>> {
         let start = self.token.start;
         let primary = match self.token.kind {
@@ -244,28 +238,42 @@ impl<'a, 'l> Parser<'a, 'l> {
                 inner
             }
             Kind::Function(prefix, name) => self.call(prefix, name)?,
-            Kind::Variable(name) => {
-                return Err(self.refuse_variable(name));
-            }
+            Kind::Variable(name) => self.variable(name)?,
             _ => return self.path().map(Expr::Path),
         };
-        match self.token.kind {
-            Kind::OpenBracket => Err(self.unsupported(self.token.start, refusals::FILTER_PREDICATE)),
-            Kind::Slash | Kind::DoubleSlash => Err(self.unsupported(self.token.start, refusals::FILTER_PATH)),
-            _ => Ok(primary),
+        if !matches!(self.token.kind, Kind::OpenBracket | Kind::Slash | Kind::DoubleSlash) {
+            return Ok(primary);
         }
+        if primary.kind() != Type::Nodes {
+            let what = if self.token.kind == Kind::OpenBracket { "a predicate" } else { "a step" };
+            return Err(self.syntax_here(format!("{what} can only follow a path, and this is a value")));
+        }
+        let column = self.column(start);
+        let predicates = self.predicates()?;
+        let mut steps = Vec::new();
+        if matches!(self.token.kind, Kind::Slash | Kind::DoubleSlash) {
+            self.further_steps(&mut steps)?;
+        }
+        Ok(Expr::Path(Path { origin: Origin::Filter(Box::new(primary), predicates), steps, column }))
     }
 
-    #[cold]
-    fn refuse_variable(&mut self, name: &str) -> Box<XPathError> {
-        let message = format!("variables are not supported: {}; write the value itself", quoted(name));
-        self.unsupported(self.token.start, &message)
-    }
-
-    #[cold]
-    fn refuse_arithmetic(&mut self) -> Box<XPathError> {
-        let message = format!("arithmetic is not supported: {}", self.found());
-        self.unsupported(self.token.start, &message)
+    /// A variable: a constant in its place, or the expression that is bound to it.
+    fn variable(&mut self, written: &'a str) -> Parsed<Expr<'a>> {
+        let start = self.token.start;
+        let column = self.column(start);
+        let name = &written[1..];
+        let Some(value) = self.environment.get(name) else {
+            let message = format!("the variable {} is not bound; pass it in variables=", quoted(written));
+            return Err(self.error(XPathErrorKind::UnboundVariable, start, message));
+        };
+        self.advance()?;
+        Ok(match value {
+            Value::Text(text) => Expr::Literal(text),
+            Value::Number(number) => Expr::Number(*number),
+            Value::Boolean(true) => Expr::Call(Function::True, Vec::new(), column),
+            Value::Boolean(false) => Expr::Call(Function::False, Vec::new(), column),
+            Value::Expression(bound) => Expr::Variable(name, Rc::clone(bound), column),
+        })
     }
 
     pub fn column(&mut self, offset: usize) -> Column {
@@ -293,28 +301,116 @@ impl<'a, 'l> Parser<'a, 'l> {
     }
 }
 
-fn flatten_or<'a>(terms: &mut Vec<Expr<'a>>, next: Expr<'a>) {
-    match next {
-        Expr::Or(inner) => terms.extend(inner),
-        term => terms.push(term),
+/// What stands between two operands.
+#[derive(Clone, Copy, PartialEq)]
+enum Operator {
+    Or,
+    And,
+    Compare(Comparison),
+    Arithmetic(Arithmetic),
+}
+
+impl Operator {
+    /// From the tightest, 0, to the loosest.
+    fn level(self) -> usize {
+        match self {
+            Self::Arithmetic(Arithmetic::Multiply | Arithmetic::Divide | Arithmetic::Modulo) => 0,
+            Self::Arithmetic(_) => 1,
+            Self::Compare(Comparison::Equal | Comparison::NotEqual) => 3,
+            Self::Compare(_) => 2,
+            Self::And => 4,
+            Self::Or => 5,
+        }
     }
 }
 
-fn flatten_and<'a>(terms: &mut Vec<Expr<'a>>, next: Expr<'a>) {
-    match next {
-        Expr::And(inner) => terms.extend(inner),
-        term => terms.push(term),
-    }
-}
-
-fn comparison_of(kind: Kind<'_>) -> Option<Comparison> {
+fn operator_of(kind: Kind<'_>) -> Option<Operator> {
     Some(match kind {
-        Kind::Equal => Comparison::Equal,
-        Kind::NotEqual => Comparison::NotEqual,
-        Kind::Less => Comparison::Less,
-        Kind::LessEqual => Comparison::LessEqual,
-        Kind::Greater => Comparison::Greater,
-        Kind::GreaterEqual => Comparison::GreaterEqual,
+        Kind::Or => Operator::Or,
+        Kind::And => Operator::And,
+        Kind::Equal => Operator::Compare(Comparison::Equal),
+        Kind::NotEqual => Operator::Compare(Comparison::NotEqual),
+        Kind::Less => Operator::Compare(Comparison::Less),
+        Kind::LessEqual => Operator::Compare(Comparison::LessEqual),
+        Kind::Greater => Operator::Compare(Comparison::Greater),
+        Kind::GreaterEqual => Operator::Compare(Comparison::GreaterEqual),
+        Kind::Plus => Operator::Arithmetic(Arithmetic::Add),
+        Kind::Minus => Operator::Arithmetic(Arithmetic::Subtract),
+        Kind::Multiply => Operator::Arithmetic(Arithmetic::Multiply),
+        Kind::Div => Operator::Arithmetic(Arithmetic::Divide),
+        Kind::Mod => Operator::Arithmetic(Arithmetic::Modulo),
         _ => return None,
     })
+}
+
+/// One more operand than operators.
+struct Flat<'a> {
+    operands: Vec<Expr<'a>>,
+    operators: Vec<(Operator, Column)>,
+}
+
+impl<'a> Flat<'a> {
+    /// One expression: every level of precedence in one pass, from the tightest to the loosest.
+    fn folded(self) -> Expr<'a> {
+        let mut flat = self;
+        for level in 0..=5 {
+            if flat.operators.iter().any(|(operator, _)| operator.level() == level) {
+                flat = flat.fold(level);
+            }
+        }
+        flat.operands.pop().unwrap_or(Expr::Literal(""))
+    }
+
+    fn fold(self, level: usize) -> Self {
+        let mut folded = Flat { operands: Vec::new(), operators: Vec::new() };
+        let mut operands = self.operands.into_iter();
+        folded.operands.extend(operands.next());
+        let mut joined = false;
+        for ((operator, column), right) in self.operators.into_iter().zip(operands) {
+            if operator.level() != level {
+                folded.operators.push((operator, column));
+                folded.operands.push(right);
+                joined = false;
+                continue;
+            }
+            let Some(left) = folded.operands.pop() else { break };
+            folded.operands.push(join(operator, left, right, column, joined));
+            joined = true;
+        }
+        folded
+    }
+}
+
+/// Two operands joined; `chained` if the left one was made by the operator before, of the same precedence.
+fn join<'a>(operator: Operator, left: Expr<'a>, right: Expr<'a>, column: Column, chained: bool) -> Expr<'a> {
+    match (operator, left) {
+        (Operator::Or, left) => {
+            let mut terms = if let Expr::Or(terms) = left { terms } else { vec![left] };
+            if let Expr::Or(more) = right {
+                terms.extend(more)
+            } else {
+                terms.push(right)
+            }
+            Expr::Or(terms)
+        }
+        (Operator::And, left) => {
+            let mut terms = if let Expr::And(terms) = left { terms } else { vec![left] };
+            if let Expr::And(more) = right {
+                terms.extend(more)
+            } else {
+                terms.push(right)
+            }
+            Expr::And(terms)
+        }
+        (Operator::Compare(comparison), left) => {
+            Expr::Compare(comparison, Box::new(left), Box::new(right), column)
+        }
+        (Operator::Arithmetic(operator), Expr::Arithmetic(first, mut rest, start)) if chained => {
+            rest.push((operator, right));
+            Expr::Arithmetic(first, rest, start)
+        }
+        (Operator::Arithmetic(operator), left) => {
+            Expr::Arithmetic(Box::new(left), vec![(operator, right)], column)
+        }
+    }
 }

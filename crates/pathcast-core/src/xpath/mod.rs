@@ -6,6 +6,7 @@
 pub mod ast;
 mod error;
 mod expansion;
+mod function;
 mod functions;
 mod grammar;
 mod numeral;
@@ -13,6 +14,8 @@ mod print;
 mod refusals;
 mod steps;
 mod tokens;
+mod variables;
 
 pub use error::{XPathError, XPathErrorKind};
-pub use grammar::parse;
+pub use grammar::{parse, parse_with};
+pub use variables::{Binding, Environment, Variables};

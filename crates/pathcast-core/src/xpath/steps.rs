@@ -1,48 +1,48 @@
 //! Location paths: steps, axes, node tests, predicates.
 //!
-//! Invariants: `//` becomes a `descendant-or-self::node()` step that counts as no written step; after an
-//! attribute step, and in the predicates of one, relative paths hold only `self::node()`.
+//! Invariant: `//` becomes a `descendant-or-self::node()` step that counts as no written step.
 
-use super::ast::{Axis, Column, Expr, NodeTest, Path, Step};
+use super::ast::{Axis, Column, Expr, NodeTest, Origin, Path, Step};
 use super::error::{XPathError, XPathErrorKind};
 use super::grammar::Parser;
 use super::refusals;
 use super::tokens::{Kind, Parsed, quoted};
 
 impl<'a> Parser<'a, '_> {
-    /// A location path; the context for attributes is the same after it as before.
+    /// A location path.
     pub fn path(&mut self) -> Parsed<Path<'a>> {
         let column = self.column(self.token.start);
-        let context = self.on_attribute;
-        let absolute = matches!(self.token.kind, Kind::Slash | Kind::DoubleSlash);
         let mut steps = Vec::new();
-        if absolute {
-            self.on_attribute = false;
-            let short = self.token.kind == Kind::DoubleSlash;
-            if short {
-                steps.push(descendants(column));
+        if !matches!(self.token.kind, Kind::Slash | Kind::DoubleSlash) {
+            let first = self.step()?;
+            steps.push(first);
+            self.further_steps(&mut steps)?;
+            return Ok(Path { origin: Origin::Context, steps, column });
+        }
+        let origin = Origin::Root;
+        if self.token.kind == Kind::Slash {
+            self.advance()?;
+            if !self.at_step() {
+                return Ok(Path { origin, steps, column });
+            }
+            let first = self.step()?;
+            steps.push(first);
+        }
+        self.further_steps(&mut steps)?;
+        Ok(Path { origin, steps, column })
+    }
+
+    /// Steps as long as there is a slash before them.
+    pub fn further_steps(&mut self, steps: &mut Vec<Step<'a>>) -> Parsed<()> {
+        while let Kind::Slash | Kind::DoubleSlash = self.token.kind {
+            if self.token.kind == Kind::DoubleSlash {
+                steps.push(descendants(self.column(self.token.start)));
             }
             self.advance()?;
-            if !short && !self.at_step() {
-                self.on_attribute = context;
-                return Ok(Path { absolute, steps, column });
-            }
-        }
-        loop {
             let step = self.step()?;
             steps.push(step);
-            match self.token.kind {
-                Kind::Slash => {}
-                Kind::DoubleSlash if self.on_attribute => {
-                    return Err(self.unsupported(self.token.start, refusals::AFTER_ATTRIBUTE));
-                }
-                Kind::DoubleSlash => steps.push(descendants(self.column(self.token.start))),
-                _ => break,
-            }
-            self.advance()?;
         }
-        self.on_attribute = context;
-        Ok(Path { absolute, steps, column })
+        Ok(())
     }
 
     fn at_step(&self) -> bool {
@@ -67,8 +67,8 @@ impl<'a> Parser<'a, '_> {
             return Err(self.too_many_steps());
         }
         let axis = match self.token.kind {
-            Kind::Dot => return self.dot(column),
-            Kind::DoubleDot => return Err(self.unsupported(start, refusals::DOUBLE_DOT)),
+            Kind::Dot => return self.dots(Axis::SelfNode, column),
+            Kind::DoubleDot => return self.dots(Axis::Parent, column),
             Kind::At => {
                 self.advance()?;
                 Axis::Attribute
@@ -81,21 +81,18 @@ impl<'a> Parser<'a, '_> {
             _ => Axis::Child,
         };
         let test = self.node_test()?;
-        if self.on_attribute && (axis, test) != (Axis::SelfNode, NodeTest::Node) {
-            return Err(self.unsupported(start, refusals::AFTER_ATTRIBUTE));
-        }
-        if axis == Axis::Attribute {
-            if let NodeTest::Text | NodeTest::Comment | NodeTest::Instruction(_) = test {
-                return Err(self.unsupported(start, refusals::ATTRIBUTE_TEST));
-            }
-            self.on_attribute = true;
-        }
+        let predicates = self.predicates()?;
+        Ok(Step { axis, test, predicates, column })
+    }
+
+    /// Predicates as long as there is a bracket.
+    pub fn predicates(&mut self) -> Parsed<Vec<Expr<'a>>> {
         let mut predicates = Vec::new();
         while self.token.kind == Kind::OpenBracket {
             let predicate = self.predicate()?;
             predicates.push(predicate);
         }
-        Ok(Step { axis, test, predicates, column })
+        Ok(predicates)
     }
 
     #[cold]
@@ -105,13 +102,16 @@ impl<'a> Parser<'a, '_> {
         self.error(XPathErrorKind::Limit, self.token.start, message)
     }
 
-    fn dot(&mut self, column: Column) -> Parsed<Step<'a>> {
+    /// `.` or `..`
+    fn dots(&mut self, axis: Axis, column: Column) -> Parsed<Step<'a>> {
+        let (written, spelled) = if axis == Axis::Parent { ("..", "parent") } else { (".", "self") };
         self.advance()?;
         if self.token.kind == Kind::OpenBracket {
-            let message = "XPath 1.0 allows no predicate after . ; write self::node()[…]";
-            return Err(self.syntax_here(message.into()));
+            let message =
+                format!("XPath 1.0 allows no predicate after {written} ; write {spelled}::node()[…]");
+            return Err(self.syntax_here(message));
         }
-        Ok(Step { axis: Axis::SelfNode, test: NodeTest::Node, predicates: Vec::new(), column })
+        Ok(Step { axis, test: NodeTest::Node, predicates: Vec::new(), column })
     }
 
     fn axis(&mut self, name: &str) -> Parsed<Axis> {
@@ -121,6 +121,9 @@ impl<'a> Parser<'a, '_> {
             "descendant-or-self" => Axis::DescendantOrSelf,
             "self" => Axis::SelfNode,
             "attribute" => Axis::Attribute,
+            "parent" => Axis::Parent,
+            "ancestor" => Axis::Ancestor,
+            "ancestor-or-self" => Axis::AncestorOrSelf,
             "following" => Axis::Following,
             "following-sibling" => Axis::FollowingSibling,
             "preceding" => Axis::Preceding,
@@ -142,8 +145,14 @@ impl<'a> Parser<'a, '_> {
             Kind::Namespace(prefix) => NodeTest::Namespace(prefix),
             Kind::NodeType(name) => return self.node_type(name),
             Kind::Function(..) => {
-                let message = format!("{}() is a function, and a function cannot be a step", self.found());
-                return Err(self.syntax_here(message));
+                let message = format!(
+                    "{}() is a function, and a function as a step is of XPath 2.0, which is not supported",
+                    self.found()
+                );
+                return Err(self.unsupported(self.token.start, &message));
+            }
+            Kind::OpenParenthesis => {
+                return Err(self.unsupported(self.token.start, refusals::STEP_EXPRESSION));
             }
             _ => {
                 let message = format!("expected a step, found {}", self.found());
@@ -179,14 +188,10 @@ impl<'a> Parser<'a, '_> {
         let opened = self.token.start;
         self.open()?;
         self.advance()?;
-        let start = self.token.start;
         if self.token.kind == Kind::CloseBracket {
             return Err(self.syntax_here("the predicate is empty".into()));
         }
         let predicate = self.expression()?;
-        if let Expr::Number(_) = predicate {
-            return Err(self.unsupported(start, refusals::POSITION));
-        }
         self.close(Kind::CloseBracket, (opened, "["), "]")?;
         Ok(predicate)
     }

@@ -10,6 +10,7 @@
 //! `End` again. Cost: linear in the source, nothing is allocated unless an error is.
 
 use super::error::{XPathError, XPathErrorKind};
+use super::refusals;
 use crate::chars::end_of_name;
 use crate::values::number::scan_decimal;
 
@@ -149,6 +150,10 @@ impl<'a> Tokens<'a> {
             [b'>', b'=', ..] => (Kind::GreaterEqual, 2),
             [b'>', ..] => (Kind::Greater, 1),
             [b'*', ..] if self.after_operand => (Kind::Multiply, 1),
+            [b'*', b':', ..] => {
+                let (message, column) = (refusals::ANY_NAMESPACE.into(), self.column(start));
+                return Err(Box::new(XPathError { kind: XPathErrorKind::Unsupported, message, column }));
+            }
             [b'*', ..] => (Kind::Star, 1),
             [b'\'' | b'"', ..] => self.literal(start)?,
             [b'$', ..] => {
@@ -209,6 +214,14 @@ impl<'a> Tokens<'a> {
                 "mod" => Kind::Mod,
                 "" => return Err(self.foreign_character(start)),
                 other => {
+                    if let Some(message) = refusals::operator(other) {
+                        let column = self.column(start);
+                        return Err(Box::new(XPathError {
+                            kind: XPathErrorKind::Unsupported,
+                            message,
+                            column,
+                        }));
+                    }
                     let message = format!("expected an operator, found {}", quoted(other));
                     return Err(self.syntax(start, message));
                 }

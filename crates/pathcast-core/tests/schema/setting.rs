@@ -5,7 +5,7 @@ use pathcast_core::names::{Names, NamespaceId};
 use pathcast_core::pattern::{Condition, LinearPath, NameTest, Scope, Tail, as_linear, normalise};
 use pathcast_core::reader::{Reader, Sink, StartTag, UriId};
 use pathcast_core::schema::{Builder, Content, Graph};
-use pathcast_core::twig::{Arena, Evaluator, Memory, Tree};
+use pathcast_core::twig::{Arena, Budget, Evaluator, Memory, Tree};
 use pathcast_core::xpath::parse;
 
 /// "a>b c, b>d": the first name is the root, elements without children hold text.
@@ -113,7 +113,7 @@ impl Judge {
     }
 
     pub fn read(&mut self, document: &str, names: &Names) {
-        self.tree.begin(names.len());
+        self.tree.begin(names.len(), false);
         let uris = vec![NamespaceId::NONE, NamespaceId::OTHER];
         let mut planter = Planter { tree: &mut self.tree, names, uris };
         self.reader.read_str(document, &mut planter).unwrap();
@@ -123,7 +123,7 @@ impl Judge {
     pub fn evaluator<'a>(&'a mut self, arena: &'a Arena) -> Evaluator<'a> {
         // What is remembered goes with an arena.
         self.memory = Memory::default();
-        Evaluator::new(arena, &self.tree, &mut self.memory)
+        Evaluator::new(arena, &self.tree, &mut self.memory, Budget::new(&Limits::default()))
     }
 
     pub fn holds(&mut self, document: &str, condition: &Condition, names: &Names) -> bool {

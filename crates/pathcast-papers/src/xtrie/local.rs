@@ -29,7 +29,7 @@ pub(super) fn when(condition: &Condition) -> Option<When> {
         Condition::Attribute(_, inner) => on_value(inner).then_some(When::Start),
         Condition::Value(_) => Some(When::End),
         Condition::Exists(..) => height(condition).map(|_| When::End),
-        Condition::First(..) | Condition::Root(_) | Condition::Ordered(_) => None,
+        Condition::First(..) | Condition::Root(_) | Condition::Ordered(_) | Condition::Typed(_) => None,
     }
 }
 
@@ -82,7 +82,11 @@ pub(super) fn passes(condition: &Condition, element: &Element<'_>, ending: Optio
         Condition::Exists(..) => {
             height(condition).is_some_and(|levels| ending.is_some_and(|ending| ending.height >= levels))
         }
-        Condition::False | Condition::First(..) | Condition::Root(_) | Condition::Ordered(_) => false,
+        Condition::False
+        | Condition::First(..)
+        | Condition::Root(_)
+        | Condition::Ordered(_)
+        | Condition::Typed(_) => false,
     }
 }
 
