@@ -20,7 +20,7 @@ from pathcast.service.store import deliveries, pushes, subscriptions, topics
 router = APIRouter(tags=["topics"])
 
 _RECENT = 1_000  # documents that "hot" looks at
-_INLINE = 16 << 10  # bytes: a smaller document is matched faster than a thread is woken
+_INLINE = 64 << 10  # bytes: a smaller document is matched faster than a thread is woken
 
 
 @router.put("/v1/topics/{topic}", summary="Create a topic or change its settings")

@@ -1,0 +1,219 @@
+"""The service over HTTP: publishing against many subscriptions, durable, and the match call beside the index.
+
+A server of its own process is loaded by bulk with the subscriptions of `alerts`. Clients on raw connections
+publish fresh documents, and pullers take what matched. The share of matching is what the server's own
+histogram says, divided by the time of the run. The answers are checked: every document must be accepted, and
+what the server says matched is held against an index in this process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import secrets
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from bench.harness.kept import Kept, Row
+from bench.plan import Plan
+from bench.workloads import WORKLOADS
+from pathcast.index import Index
+
+CLIENTS = 64
+PULLERS = 10
+DOCUMENTS = 20_000
+BULK = 10_000  # subscriptions in one request
+
+
+@dataclass
+class Running:
+    """A server that was started here."""
+
+    process: subprocess.Popen[str]
+    port: int
+    key: str
+
+    @classmethod
+    def start(cls, *store: str) -> Running:
+        """`pathcast serve` on a free port."""
+        key = secrets.token_urlsafe(16)
+        command = [sys.executable, "-m", "pathcast", "serve", *store, "--port", "0"]
+        environment = {**os.environ, "PATHCAST_ADMIN_KEY": key}
+        process = subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        assert process.stdout is not None
+        return cls(process, int(process.stdout.readline().rpartition(":")[2]), key)
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(60)
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+
+    def megabytes(self) -> float:
+        """Resident memory."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
+        found = re.search(r"VmRSS:\s+(\d+) kB", status)
+        return int(found[1]) / 1024 if found else 0.0
+
+
+class Client:
+    """One HTTP connection without a library around it: the client must not be the slowest part."""
+
+    def __init__(self, running: Running) -> None:
+        self._running = running
+
+    async def open(self) -> Client:
+        self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._running.port)
+        return self
+
+    async def call(self, method: str, path: str, body: bytes = b"") -> tuple[int, bytes]:
+        head = (
+            f"{method} {path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {self._running.key}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        self._writer.write(head.encode("ascii") + body)
+        answer = await self._reader.readuntil(b"\r\n\r\n")
+        found = re.search(rb"content-length: (\d+)", answer, re.IGNORECASE)
+        return int(answer[9:12]), await self._reader.readexactly(int(found[1]) if found else 0)
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+async def load(running: Running, queries: Sequence[str]) -> float:
+    """Wait until the server is ready and put the subscriptions; seconds that the bulk load took."""
+    client = await Client(running).open()
+    while (await client.call("GET", "/readyz"))[0] != 200:
+        await asyncio.sleep(0.1)
+    await client.call("PUT", "/v1/topics/bench", b"{}")
+    began = time.perf_counter()
+    for start in range(0, len(queries), BULK):
+        some = enumerate(queries[start : start + BULK], start)
+        lines = "".join(json.dumps({"id": str(place), "xpath": xpath}) + "\n" for place, xpath in some)
+        status, answer = await client.call("POST", "/v1/topics/bench/subscriptions:bulk", lines.encode())
+        assert status == 200, answer
+        assert answer.count(b'"status":20') == lines.count("\n"), answer[:500]
+    client.close()
+    return time.perf_counter() - began
+
+
+async def publish(running: Running, documents: Sequence[bytes], index: Index) -> dict[str, float]:
+    """Publish from many connections while pullers take what matched; rates and times."""
+    left = iter(enumerate(documents))
+    times: list[float] = []
+    matched: dict[int, int] = {}
+
+    async def publisher() -> None:
+        client = await Client(running).open()
+        for place, document in left:
+            began = time.perf_counter()
+            status, answer = await client.call("POST", "/v1/topics/bench/documents", document)
+            times.append(time.perf_counter() - began)
+            assert status == 202, answer
+            matched[place] = json.loads(answer)["matched"]
+        client.close()
+
+    async def puller(id: str) -> None:
+        client = await Client(running).open()
+        path = f"/v1/topics/bench/subscriptions/{id}"
+        while len(matched) < len(documents):
+            _, answer = await client.call("GET", f"{path}/deliveries?wait=1&limit=500")
+            page = json.loads(answer)
+            if page["deliveries"]:
+                await client.call("POST", f"{path}/ack", json.dumps({"cursor": page["cursor"]}).encode())
+        client.close()
+
+    hot = [str(id) for id in islice(index.match(documents[0]), PULLERS)]
+    before = await _matching(running)
+    began = time.perf_counter()
+    await asyncio.gather(*(publisher() for _ in range(CLIENTS)), *(puller(id) for id in hot))
+    seconds = time.perf_counter() - began
+    share = (await _matching(running) - before) / seconds
+    for place in range(0, len(documents), 97):
+        assert matched[place] == len(index.match(documents[place])), "the server and the index disagree"
+    times.sort()
+    return {
+        "documents_per_second": len(documents) / seconds,
+        "matched_each": sum(matched.values()) / len(documents),
+        "deliveries_per_second": sum(matched.values()) / seconds,
+        "p50_ms": times[len(times) // 2] * 1000,
+        "p99_ms": times[len(times) * 99 // 100] * 1000,
+        "matching_share": share,
+    }
+
+
+async def _matching(running: Running) -> float:
+    """Seconds that the server has spent matching."""
+    client = await Client(running).open()
+    _, text = await client.call("GET", "/metrics")
+    client.close()
+    found = re.search(rb"^pathcast_match_duration_seconds_sum (\S+)", text, re.MULTILINE)
+    return float(found[1]) if found else 0.0
+
+
+async def match_call(running: Running, documents: Sequence[bytes], index: Index) -> dict[str, float]:
+    """The match call beside the index in this process, on the same documents."""
+    left = iter(documents)
+
+    async def asker() -> None:
+        client = await Client(running).open()
+        for document in left:
+            status, answer = await client.call("POST", "/v1/topics/bench/match", document)
+            assert status == 200, answer
+        client.close()
+
+    began = time.perf_counter()
+    await asyncio.gather(*(asker() for _ in range(8)))
+    over_http = time.perf_counter() - began
+    began = time.perf_counter()
+    for document in documents:
+        index.match(document)
+    return {"match_call_share": (time.perf_counter() - began) / over_http}
+
+
+def _measured(store: Sequence[str], queries: Sequence[str], documents: Sequence[bytes]) -> dict[str, float]:
+    index = Index()
+    index.add_many((str(place), xpath) for place, xpath in enumerate(queries))
+    running = Running.start(*store)
+    try:
+        figures: dict[str, Any] = {"bulk_seconds": asyncio.run(load(running, queries))}
+        figures |= asyncio.run(publish(running, documents, index))
+        large = [
+            b"<batch>" + b"".join(documents[at : at + 12]) + b"</batch>"
+            for at in range(0, min(2_400, len(documents)), 12)
+        ]
+        bare = [re.sub(rb"<\?xml[^>]*\?>", b"", document) for document in large]
+        figures |= asyncio.run(match_call(running, bare, index))
+        figures["megabytes"] = running.megabytes()
+    finally:
+        running.stop()
+    return figures
+
+
+def table(kept: Kept, plan: Plan) -> Iterator[Row]:
+    """Publishing on SQLite, and on PostgreSQL if there is one."""
+    from tests.postgres.server import PostgresServer, missing_server
+
+    workload = WORKLOADS["alerts"]
+    documents = list(islice(workload.documents(1), DOCUMENTS))
+    for size in plan.sizes or (100_000,):
+        queries = workload.queries(size)
+        name = f"SQLite, {size:,} subscriptions"
+        if not kept.has(name):
+            with tempfile.TemporaryDirectory(prefix="pathcast-bench-") as folder:
+                yield Row(name, _measured(("--data", folder), queries, documents))
+        name = f"PostgreSQL, {size:,} subscriptions"
+        if missing_server() is None and not kept.has(name):
+            with PostgresServer() as server:
+                yield Row(name, _measured(("--database", server.fresh()), queries, documents))
