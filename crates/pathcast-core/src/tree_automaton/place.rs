@@ -27,7 +27,7 @@ impl At {
     /// All elements of the name's namespace, if any subscription asks for them.
     #[inline]
     pub(super) fn namespace_of(name: Resolved) -> Option<Self> {
-        (name.namespace != NameId::OTHER).then(|| Self(name.namespace.0 | Self::NAMESPACE))
+        (name.namespace != NameId::OTHER).then_some(Self(name.namespace.0 | Self::NAMESPACE))
     }
 
     /// Whether an element of this name is meant.
