@@ -88,6 +88,9 @@ pub trait Cache<R> {
         None
     }
 
+    /// Adds the paths that one number of a signature stands for. It means the same until the generation changes.
+    fn paths(&self, _run: &R, _number: u32, _paths: &mut Vec<PathId>) {}
+
     /// What the cache did.
     fn stats(&self, run: &R) -> CacheStats;
 }

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use super::expression::{Expression, ExpressionId};
 use super::expressions::Expressions;
 use super::memo::{Memo, Remembered};
+use super::prepared::Prepared;
 use crate::engine::{Engine, Found};
 use crate::limits::Limits;
+use crate::pattern::PathId;
 use crate::reader::{DocumentError, DocumentErrorKind};
 use crate::tree_automaton;
 use crate::twig::{Budget, Evaluator, Exceeded, Memory, Tree};
@@ -26,32 +28,68 @@ impl Decision {
     }
 }
 
-/// What follows from the paths alone, remembered or found out.
-pub(super) fn answer<E: Engine>(
-    expressions: &Expressions,
-    engine: &E,
-    run: &mut E::Run,
-    found: &mut Found,
-    memo: &mut Memo,
-    memo_bytes: usize,
-) -> Remembered {
-    let cache = engine.capabilities().cache;
-    memo.revise(cache.map_or(0, |cache| cache.stats(run).generation), expressions.changes());
-    if let Some(signature) = cache.and_then(|cache| cache.signature(run))
-        && let Some(known) = memo.get(signature)
-    {
-        return known.clone();
-    }
-    engine.finish(run, found);
-    let answer = collect(expressions, found);
-    if let Some(signature) = cache.and_then(|cache| cache.signature(run))
-        && memo.seen(signature)
-    {
-        memo.put(signature, answer.clone(), memo_bytes);
-    }
-    answer
+/// What a run remembers to answer sooner.
+#[derive(Default)]
+pub(super) struct Knowledge {
+    memo: Memo,
+    prepared: Prepared,
+    /// The sets of paths that the document met.
+    met: Vec<u32>,
+    paths: Vec<PathId>,
 }
 
+impl Knowledge {
+    pub(super) fn bytes(&self) -> usize {
+        self.memo.bytes() + self.prepared.bytes()
+    }
+
+    /// What follows from the paths alone: remembered, put together from what the sets that were met mean, or looked up
+    /// path by path.
+    pub(super) fn answer<E: Engine>(
+        &mut self,
+        expressions: &Expressions,
+        engine: &E,
+        run: &mut E::Run,
+        found: &mut Found,
+        bytes: usize,
+    ) -> Remembered {
+        let Self { memo, prepared, met, paths } = self;
+        let cache = engine.capabilities().cache;
+        let Some((cache, signature)) = cache.and_then(|cache| Some((cache, cache.signature(run)?))) else {
+            engine.finish(run, found);
+            return collect(expressions, found);
+        };
+        met.clear();
+        met.extend_from_slice(signature);
+        let generation = cache.stats(run).generation;
+        memo.revise(generation, expressions.changes());
+        if let Some(known) = memo.get(met) {
+            return known.clone();
+        }
+        prepared.revise(generation, expressions.changes(), bytes);
+        for &number in met.iter() {
+            if !prepared.knows(number) {
+                paths.clear();
+                cache.paths(run, number, paths);
+                prepared.learn(number, paths, expressions);
+            }
+        }
+        let answer = if prepared.any_candidates(met) {
+            engine.finish(run, found);
+            collect(expressions, found)
+        } else {
+            let mut matched = prepared.matched(met, expressions.bound());
+            matched.extend(expressions.always_true());
+            Remembered { matched: matched.into(), candidates: [].into() }
+        };
+        if memo.seen(met) {
+            memo.put(met, answer.clone(), bytes);
+        }
+        answer
+    }
+}
+
+/// What follows from the paths found, looked up path by path.
 fn collect(expressions: &Expressions, found: &Found) -> Remembered {
     let paths = &expressions.paths;
     let mut matched: Vec<ExpressionId> = expressions.always_true().into_iter().collect();

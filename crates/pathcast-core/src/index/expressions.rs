@@ -45,6 +45,11 @@ impl Expressions {
         self.expressions.iter().filter(twig).count()
     }
 
+    /// One more than the largest number.
+    pub(super) fn bound(&self) -> usize {
+        self.expressions.len()
+    }
+
     #[inline]
     pub(super) fn get(&self, id: ExpressionId) -> &Expression {
         &self.expressions[id as usize]

@@ -1,8 +1,7 @@
 //! One document on its way through whichever engine it is: from the reader to the expressions that hold.
 
-use super::answer::{Decided, Decision, answer, decide};
+use super::answer::{Decided, Decision, Knowledge, decide};
 use super::expressions::Expressions;
-use super::memo::Memo;
 use crate::engine::{Engine, Found};
 use crate::limits::Limits;
 use crate::names::{Names, NamespaceId, Resolved};
@@ -39,7 +38,7 @@ pub struct Scratch {
     names: DocumentNames,
     guard: Guard,
     pub(super) decision: Decision,
-    pub(super) memo: Memo,
+    pub(super) knowledge: Knowledge,
 }
 
 impl Scratch {
@@ -50,7 +49,7 @@ impl Scratch {
             names: DocumentNames::default(),
             guard: Guard::default(),
             decision: Decision::default(),
-            memo: Memo::default(),
+            knowledge: Knowledge::default(),
         }
     }
 }
@@ -90,7 +89,7 @@ pub(super) fn match_document<E: Engine>(
     scratch: &mut Scratch,
     document: Document<'_>,
 ) -> Result<Decided, DocumentError> {
-    let Scratch { reader, found, names, guard, decision, memo } = scratch;
+    let Scratch { reader, found, names, guard, decision, knowledge } = scratch;
     let Subscribed { expressions, graph, memo_bytes, .. } = subscribed;
     engine.begin(run);
     found.clear(expressions.paths.bound());
@@ -128,7 +127,7 @@ pub(super) fn match_document<E: Engine>(
         decision.tree.end();
         decision.tree.check_size()?;
     }
-    let answer = answer(expressions, engine, run, found, memo, memo_bytes);
+    let answer = knowledge.answer(expressions, engine, run, found, memo_bytes);
     decide(expressions, answer, decision, subscribed.limits)
 }
 

@@ -21,6 +21,7 @@ mod matching;
 mod memo;
 mod normal_form;
 mod paths;
+mod prepared;
 mod reading;
 mod roster;
 mod runs;

@@ -66,7 +66,7 @@ impl Runs {
                 total.cached_documents += stats.cached_documents;
                 total.shared_documents += stats.shared_documents;
                 total.rests += stats.rests;
-                remembered += run.scratch.memo.bytes();
+                remembered += run.scratch.knowledge.bytes();
             }
         }
         (total, remembered)

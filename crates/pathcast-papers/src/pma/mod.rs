@@ -157,6 +157,10 @@ impl Cache<Run> for Pma {
         run.signature(self)
     }
 
+    fn paths(&self, _run: &Run, number: u32, paths: &mut Vec<PathId>) {
+        paths.extend(run::path_of(self, number));
+    }
+
     fn stats(&self, run: &Run) -> CacheStats {
         run.stats()
     }

@@ -10,8 +10,15 @@ use pathcast_core::engine::yfilter;
 use pathcast_core::engine::{CacheStats, Found, PathId};
 use pathcast_core::names::{NameId, Resolved};
 
-/// A sequence of keywords in a signature, beside the numbers of states.
-const SEQUENCE: u32 = 1 << 31;
+/// The path that a number of a signature stands for.
+pub(super) fn path_of(engine: &Pma, number: u32) -> Option<PathId> {
+    let place = number >> 1;
+    if number & 1 == 0 {
+        engine.trie.path(place)
+    } else {
+        Some(PathId(engine.sequences.nodes[place as usize].path))
+    }
+}
 
 /// An open element.
 #[derive(Clone, Copy, Debug)]
@@ -150,8 +157,9 @@ impl Run {
             return None;
         }
         self.signature.clear();
-        self.signature.extend_from_slice(&self.met);
-        self.signature.extend(self.frontier.found().iter().map(|sequence| sequence | SEQUENCE));
+        // States are even, sequences of keywords odd.
+        self.signature.extend(self.met.iter().map(|state| state << 1));
+        self.signature.extend(self.frontier.found().iter().map(|sequence| sequence << 1 | 1));
         self.signature.sort_unstable();
         Some(&self.signature)
     }

@@ -66,7 +66,7 @@ pub struct Work {
     pub tags: u64,
     /// Those for which a transition was built, or stepped without keeping it.
     pub missed: u64,
-    /// Documents for which the budget was used up.
+    /// Documents for which the budget was used up, since the subscriptions last changed.
     pub full: u64,
 }
 
@@ -85,6 +85,8 @@ pub(super) struct Judge {
     /// Documents since the cache was judged.
     documents: u32,
     before: Work,
+    /// Documents for which the budget was used up before the subscriptions last changed.
+    full_before: u64,
     /// Documents for which the cache is left alone.
     resting: u32,
     last_rest: u32,
@@ -98,7 +100,7 @@ impl Judge {
     pub(super) fn next(&mut self, total: Work, changed: bool) -> Way {
         if changed {
             // Perhaps they change again before the next: a cache is built when a second document comes.
-            *self = Self { before: total, rests: self.rests, ..Self::default() };
+            *self = Self { before: total, full_before: total.full, rests: self.rests, ..Self::default() };
             return Way::Shared;
         }
         if self.resting > 0 {
@@ -109,7 +111,8 @@ impl Judge {
             let work = Work {
                 tags: total.tags - self.before.tags,
                 missed: total.missed - self.before.missed,
-                full: total.full - self.before.full,
+                // A cache that was full and lost a half of itself is seldom full again within a window.
+                full: total.full - self.full_before,
             };
             (self.documents, self.before) = (0, total);
             if work.does_not_pay() {
@@ -174,6 +177,19 @@ mod tests {
             }
         }
         (shared, cached)
+    }
+
+    #[test]
+    fn a_cache_that_was_full_once_is_judged_by_what_it_misses() {
+        let (mut judge, mut total) = (Judge::default(), Work { full: 1, ..Work::default() });
+        assert_eq!(judge.next(total, false), Way::Cached);
+        for (documents, expected) in [(31, Way::Cached), (64, Way::Shared), (32, Way::Cached)] {
+            for _ in 0..documents {
+                total = Work { tags: total.tags + 10, missed: total.missed + 10, full: total.full };
+                assert_eq!(judge.next(total, false), expected);
+            }
+        }
+        assert_eq!((judge.next(total, false), judge.rests), (Way::Shared, 2));
     }
 
     #[test]

@@ -36,7 +36,8 @@ pub struct Run {
     way: Way,
     judge: Judge,
     tags: u64,
-    version: Option<u64>,
+    /// The version of the automaton that the last document saw.
+    seen: Option<u64>,
     cached_documents: u64,
     shared_documents: u64,
 }
@@ -50,7 +51,7 @@ impl Run {
             way: Way::Nothing,
             judge: Judge::default(),
             tags: 0,
-            version: None,
+            seen: None,
             cached_documents: 0,
             shared_documents: 0,
         }
@@ -81,8 +82,8 @@ impl Engine for Auto {
     fn begin(&self, run: &mut Run) {
         run.way = choose(&self.profile, run.cache_bytes).way;
         if run.way == Way::Cached {
-            let version = self.engine.version();
-            let changed = run.version.replace(version) != Some(version);
+            let changed = self.engine.changed_since(run.seen).is_none();
+            run.seen = Some(self.engine.version());
             run.way = run.judge.next(run.work(), changed);
         }
         match run.way {
@@ -150,6 +151,10 @@ impl Cache<Run> for Auto {
             Way::Shared => None,
             Way::Nothing => Some(&[]),
         }
+    }
+
+    fn paths(&self, run: &Run, number: u32, paths: &mut Vec<PathId>) {
+        self.engine.paths(&run.cached, number, paths);
     }
 
     fn stats(&self, run: &Run) -> CacheStats {

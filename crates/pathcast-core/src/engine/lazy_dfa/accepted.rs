@@ -2,7 +2,7 @@
 
 use hashbrown::HashTable;
 
-use super::cache::hash;
+use super::sets::hash;
 use crate::engine::{Found, PathId};
 
 /// The number of a set of paths; 0 is the empty set.
@@ -28,19 +28,19 @@ impl Accepted {
         if paths.is_empty() {
             return 0;
         }
-        let (all, bounds) = (&self.paths, &self.bounds);
-        let set = |id: AcceptedId| {
-            let (from, to) = bounds[id as usize];
-            &all[from as usize..to as usize]
-        };
-        if let Some(&known) = self.index.find(hash(paths), |&id| set(id) == paths.as_slice()) {
+        let key = hash(paths);
+        if let Some(&known) = self.index.find(key, |&id| self.get(id) == paths.as_slice()) {
             return known;
         }
         let id = self.bounds.len() as AcceptedId;
-        self.index.insert_unique(hash(paths), id, |&id| hash(set(id)));
         let from = self.paths.len() as u32;
         self.paths.extend_from_slice(paths);
         self.bounds.push((from, self.paths.len() as u32));
+        let (all, bounds) = (&self.paths, &self.bounds);
+        self.index.insert_unique(key, id, |&id| {
+            let (from, to) = bounds[id as usize];
+            hash(&all[from as usize..to as usize])
+        });
         id
     }
 
@@ -48,12 +48,15 @@ impl Accepted {
         self.bounds.len()
     }
 
+    /// The numbers of the paths of a set.
+    pub(super) fn get(&self, id: AcceptedId) -> &[u32] {
+        let (from, to) = self.bounds[id as usize];
+        &self.paths[from as usize..to as usize]
+    }
+
     /// Adds the paths of a set to what was found.
     pub(super) fn report(&self, id: AcceptedId, found: &mut Found) {
-        let (from, to) = self.bounds[id as usize];
-        for &path in &self.paths[from as usize..to as usize] {
-            found.add(PathId(path));
-        }
+        self.get(id).iter().for_each(|&path| found.add(PathId(path)));
     }
 
     pub(super) fn bytes(&self) -> usize {

@@ -1,61 +1,26 @@
-//! What has been built so far: states, transitions, accepted sets.
+//! What has been built so far: sets, transitions, accepted paths; and what goes when there is no more room.
 
-use std::hash::{Hash, Hasher};
-
-use hashbrown::HashTable;
-use rustc_hash::FxHasher;
+use rustc_hash::FxHashMap;
 
 use super::accepted::{Accepted, AcceptedId};
-use super::transitions::Transitions;
-use crate::engine::yfilter::{Configuration, YFilter};
-use crate::names::{NameId, Resolved};
+use super::sets::{EMPTY, SetId, Sets};
+use super::symbol::Symbol;
+use super::transitions::{Step, Transitions};
+use crate::engine::yfilter::{Configuration, StateId, YFilter};
+use crate::names::Resolved;
 
-/// The number of a deterministic state; 0 is the dead one, from which nothing is reached.
-pub(super) type StateId = u32;
-
-pub(super) const DEAD: StateId = 0;
-
-/// What a start tag or an attribute is to a cache: one number.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Symbol(pub(super) u32);
-
-impl Symbol {
-    const ATTRIBUTE: u32 = 1 << 31;
-    const NAMESPACE: u32 = 1 << 30;
-    /// No symbol: no name has this number.
-    pub(super) const NONE: Self = Self(u32::MAX);
-
-    pub(super) fn element(name: Resolved) -> Self {
-        // A name implies its namespace; only a name nobody uses can be met by its namespace alone.
-        if name.name == NameId::OTHER && name.namespace != NameId::OTHER {
-            Self(name.namespace.0 | Self::NAMESPACE)
-        } else {
-            Self(name.name.0)
-        }
-    }
-
-    pub(super) fn attribute(name: Resolved) -> Self {
-        Self(Self::element(name).0 | Self::ATTRIBUTE)
-    }
-}
-
-/// A set of active states, in one vector of all sets: the passing ones, then the staying ones.
-#[derive(Clone, Copy)]
-struct Set {
-    start: u32,
-    staying: u32,
-    end: u32,
-    attributes: bool,
-}
+/// Bytes for remembered unions; beyond them they are found out again.
+const UNION_BYTES: usize = 1 << 20;
 
 /// The deterministic automaton as far as it is built.
 #[derive(Default)]
 pub(super) struct Cache {
-    active: Vec<u32>,
-    sets: Vec<Set>,
-    index: HashTable<StateId>,
+    pub(super) sets: Sets,
     transitions: Transitions,
     pub(super) accepted: Accepted,
+    /// Unions of sets by their numbers.
+    unions: FxHashMap<Box<[SetId]>, SetId>,
+    union_bytes: usize,
     next: Configuration,
 }
 
@@ -66,106 +31,105 @@ impl Cache {
 
     /// Bytes held; counted from capacities, so it is what the allocator gave.
     pub(super) fn bytes(&self) -> usize {
-        self.active.capacity() * 4
-            + self.sets.capacity() * size_of::<Set>()
-            + self.index.allocation_size()
-            + self.transitions.bytes()
-            + self.accepted.bytes()
+        self.sets.bytes() + self.transitions.bytes() + self.accepted.bytes() + self.union_bytes
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.sets.len()
-    }
-
-    /// The state of the document node.
-    pub(super) fn start(&mut self, automaton: &YFilter) -> StateId {
-        if self.sets.is_empty() {
-            self.sets.push(Set { start: 0, staying: 0, end: 0, attributes: false });
-        }
+    /// The states of the document node: those that the first start tag leaves, and those that stay active below.
+    pub(super) fn start(&mut self, automaton: &YFilter) -> (SetId, SetId) {
         automaton.initial(&mut self.next);
-        self.intern(automaton)
+        let passing = self.sets.intern(&mut self.next.passing, automaton);
+        (passing, self.sets.intern(&mut self.next.staying, automaton))
     }
 
     #[inline]
-    pub(super) fn known(&self, from: StateId, symbol: Symbol) -> Option<(StateId, AcceptedId)> {
+    pub(super) fn known(&self, from: SetId, symbol: Symbol) -> Option<Step> {
         self.transitions.get(from, symbol)
     }
 
     /// Builds the transition that a start tag makes.
-    pub(super) fn build(
-        &mut self,
-        automaton: &YFilter,
-        from: StateId,
-        element: Resolved,
-    ) -> (StateId, AcceptedId) {
-        let set = self.sets[from as usize];
-        let active = &self.active[set.start as usize..set.end as usize];
-        let (passing, staying) = active.split_at((set.staying - set.start) as usize);
-        automaton.step(passing, staying, element, &mut self.next);
-        let to = self.intern(automaton);
-        let accepted = self.accepted.intern(&mut self.next.paths);
-        self.transitions.insert(from, Symbol::element(element), to, accepted);
-        (to, accepted)
+    pub(super) fn build(&mut self, automaton: &YFilter, from: SetId, element: Resolved) -> Step {
+        let Self { sets, transitions, accepted, next, .. } = self;
+        automaton.step(sets.states(from), &[], element, next);
+        let step = Step {
+            passing: sets.intern(&mut next.passing, automaton),
+            staying: sets.intern(&mut next.staying, automaton),
+            accepted: accepted.intern(&mut next.paths),
+        };
+        transitions.insert(from, Symbol::element(element), step);
+        step
     }
 
     /// Builds what an attribute is accepted for.
-    pub(super) fn build_attribute(&mut self, automaton: &YFilter, at: StateId, name: Resolved) -> AcceptedId {
-        let set = self.sets[at as usize];
-        self.next.paths.clear();
-        for &state in &self.active[set.start as usize..set.end as usize] {
-            automaton.attribute_paths(state, name, &mut self.next.paths);
+    pub(super) fn build_attribute(&mut self, automaton: &YFilter, at: SetId, name: Resolved) -> AcceptedId {
+        let Self { sets, transitions, accepted, next, .. } = self;
+        next.paths.clear();
+        for &state in sets.states(at) {
+            automaton.attribute_paths(state, name, &mut next.paths);
         }
-        let accepted = self.accepted.intern(&mut self.next.paths);
-        self.transitions.insert(at, Symbol::attribute(name), DEAD, accepted);
+        let accepted = accepted.intern(&mut next.paths);
+        transitions.insert(at, Symbol::attribute(name), Step { passing: EMPTY, staying: EMPTY, accepted });
         accepted
     }
 
-    /// The state of the set in `self.next`.
-    fn intern(&mut self, automaton: &YFilter) -> StateId {
-        let Self { active, sets, index, next, .. } = self;
-        next.sort();
-        if next.is_empty() {
-            return DEAD;
-        }
-        let same = |id: StateId| {
-            let set = sets[id as usize];
-            active[set.start as usize..set.staying as usize] == next.passing[..]
-                && active[set.staying as usize..set.end as usize] == next.staying[..]
-        };
-        let key = hash(&next.passing) ^ hash(&next.staying).rotate_left(17);
-        if let Some(&known) = index.find(key, |&id| same(id)) {
+    /// One set that stands for several.
+    pub(super) fn union(&mut self, automaton: &YFilter, parts: &[SetId]) -> SetId {
+        if let Some(&known) = self.unions.get(parts) {
             return known;
         }
-        let id = sets.len() as StateId;
-        let start = active.len() as u32;
-        active.extend_from_slice(&next.passing);
-        let staying = active.len() as u32;
-        active.extend_from_slice(&next.staying);
-        let attributes = automaton.any_attributes(&next.passing) || automaton.any_attributes(&next.staying);
-        sets.push(Set { start, staying, end: active.len() as u32, attributes });
-        index.insert_unique(key, id, |&id| {
-            let set = sets[id as usize];
-            hash(&active[set.start as usize..set.staying as usize])
-                ^ hash(&active[set.staying as usize..set.end as usize]).rotate_left(17)
-        });
-        id
+        let mut states: Vec<StateId> =
+            parts.iter().flat_map(|&part| self.sets.states(part)).copied().collect();
+        let union = self.sets.intern(&mut states, automaton);
+        if self.union_bytes > UNION_BYTES {
+            self.unions.clear();
+            self.union_bytes = 0;
+        }
+        self.union_bytes += size_of_val(parts) + 32;
+        self.unions.insert(parts.into(), union);
+        union
     }
 
-    /// The set behind a state.
-    pub(super) fn configuration(&self, id: StateId) -> (&[u32], &[u32]) {
-        let set = self.sets[id as usize];
-        self.active[set.start as usize..set.end as usize].split_at((set.staying - set.start) as usize)
+    /// Forgets what led from states, sorted, whose edges have changed.
+    pub(super) fn forget(&mut self, changed: &[StateId], automaton: &YFilter) {
+        let sets = self.sets.holding(changed);
+        for &set in &sets {
+            self.sets.look_at(set, automaton);
+        }
+        self.transitions.forget(&sets);
     }
 
-    /// Whether some state of the set looks at attributes.
-    #[inline]
-    pub(super) fn looks_at_attributes(&self, id: StateId) -> bool {
-        self.sets[id as usize].attributes
+    /// Lets go of about half: the sets that were not used for longest, and what leads from or to them.
+    pub(super) fn evict(&mut self, automaton: &YFilter) {
+        let mut ages: Vec<u32> = (1..self.sets.len() as SetId).map(|set| self.sets.last_used(set)).collect();
+        if ages.is_empty() {
+            return self.clear();
+        }
+        let middle = ages.len() / 2;
+        let (_, &mut oldest, _) = ages.select_nth_unstable(middle);
+        let old = std::mem::take(self);
+        self.next = old.next;
+        let mut states = Vec::new();
+        let mut moved: Vec<Option<SetId>> = vec![None; old.sets.len()];
+        for set in 1..old.sets.len() as SetId {
+            if old.sets.last_used(set) > oldest {
+                states.clear();
+                states.extend_from_slice(old.sets.states(set));
+                let fresh = self.sets.intern(&mut states, automaton);
+                self.sets.used(fresh, old.sets.last_used(set));
+                moved[set as usize] = Some(fresh);
+            }
+        }
+        if let Some(empty) = moved.first_mut() {
+            *empty = Some(EMPTY);
+        }
+        let mut paths = Vec::new();
+        for (from, symbol, step) in old.transitions.iter() {
+            let [from, passing, staying] = [from, step.passing, step.staying].map(|set| moved[set as usize]);
+            if let (Some(from), Some(passing), Some(staying)) = (from, passing, staying) {
+                paths.clear();
+                paths.extend_from_slice(old.accepted.get(step.accepted));
+                let accepted = self.accepted.intern(&mut paths);
+                self.transitions.insert(from, symbol, Step { passing, staying, accepted });
+            }
+        }
     }
-}
-
-pub(super) fn hash(numbers: &[u32]) -> u64 {
-    let mut hasher = FxHasher::default();
-    numbers.hash(&mut hasher);
-    hasher.finish()
 }

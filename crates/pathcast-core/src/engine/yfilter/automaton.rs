@@ -8,7 +8,7 @@ use crate::hashing::spread_pair;
 use crate::names::Resolved;
 use crate::pattern::{LinearPath, NameTest, Tail};
 
-pub(super) type StateId = u32;
+pub(in crate::engine) type StateId = u32;
 
 /// No state: the start state is nobody's child.
 pub(super) const NONE: StateId = 0;
@@ -109,6 +109,22 @@ enum Move {
 }
 
 impl YFilter {
+    /// Adds a path; the states whose edges lead elsewhere now, or to more: the last that was there, and the one
+    /// before it.
+    pub(in crate::engine) fn insert_path(&mut self, path: &LinearPath, id: PathId) -> [StateId; 2] {
+        let (mut above, mut at, mut new) = (START, START, false);
+        let mut changed = [START, START];
+        for step in moves(path) {
+            let known = self.existing(at, step).filter(|_| !new);
+            if known.is_none() && !new {
+                (changed, new) = ([above, at], true);
+            }
+            (above, at) = (at, known.unwrap_or_else(|| self.grow(at, step)));
+        }
+        self.states[at as usize].path = id.0;
+        if new { changed } else { [above, at] }
+    }
+
     #[inline]
     pub(super) fn child(&self, from: StateId, symbol: Symbol) -> Option<StateId> {
         self.edges
@@ -191,11 +207,7 @@ impl Engine for YFilter {
     }
 
     fn insert(&mut self, path: &LinearPath, id: PathId) {
-        let mut at = START;
-        for step in moves(path) {
-            at = self.existing(at, step).unwrap_or_else(|| self.grow(at, step));
-        }
-        self.states[at as usize].path = id.0;
+        self.insert_path(path, id);
     }
 
     fn remove(&mut self, path: &LinearPath, id: PathId) {

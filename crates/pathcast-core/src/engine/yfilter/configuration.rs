@@ -5,6 +5,9 @@ use super::automaton::{NONE, StateId, Symbol};
 use crate::names::{NameId, Resolved};
 use crate::pattern::NameTest;
 
+/// The bit of `*` in a sketch; some names share it.
+const STAR: u64 = 1 << 63;
+
 /// Active states, and the paths that entering them accepted.
 #[derive(Debug, Default)]
 pub(in crate::engine) struct Configuration {
@@ -17,17 +20,6 @@ pub(in crate::engine) struct Configuration {
 }
 
 impl Configuration {
-    pub(in crate::engine) fn is_empty(&self) -> bool {
-        self.passing.is_empty() && self.staying.is_empty()
-    }
-
-    /// Brings equal sets into equal form.
-    pub(in crate::engine) fn sort(&mut self) {
-        self.passing.sort_unstable();
-        self.staying.sort_unstable();
-        self.staying.dedup();
-    }
-
     fn clear(&mut self) {
         self.passing.clear();
         self.staying.clear();
@@ -96,6 +88,25 @@ impl YFilter {
             let end = self.child(id, Symbol::attribute(test));
             paths.extend(end.and_then(|end| self.states[end as usize].path()).map(|path| path.0));
         }
+    }
+
+    /// A bit for each name that leads on from one of the states, and [`STAR`] if every name does. It may promise too
+    /// much, never too little.
+    pub(in crate::engine) fn sketch(&self, states: &[StateId]) -> u64 {
+        states.iter().fold(0, |all, &id| {
+            let state = &self.states[id as usize];
+            all | state.sketch | if state.star == NONE { 0 } else { STAR }
+        })
+    }
+
+    /// The bits of the names that an element is met by.
+    #[inline]
+    pub(in crate::engine) fn sketch_of(element: Resolved) -> u64 {
+        let bit = |name: NameId, test: NameTest| {
+            if name == NameId::OTHER { 0 } else { Symbol::element(test).sketch() }
+        };
+        STAR | bit(element.name, NameTest::Name(element.name))
+            | bit(element.namespace, NameTest::Namespace(element.namespace))
     }
 
     /// Whether one of the states has attribute edges.

@@ -16,6 +16,7 @@ mod automaton;
 mod configuration;
 mod run;
 
+pub(super) use automaton::StateId;
 pub use automaton::YFilter;
 pub(super) use configuration::Configuration;
 pub use run::Run;

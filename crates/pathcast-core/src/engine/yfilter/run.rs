@@ -42,6 +42,20 @@ impl Run {
         self.stay(automaton, automaton.states[0].descendant);
     }
 
+    /// Opens an element that is known to keep these states active, each once.
+    pub(in crate::engine) fn resume(
+        &mut self,
+        automaton: &YFilter,
+        passing: &[StateId],
+        staying: &[StateId],
+    ) {
+        self.open();
+        self.passing.extend_from_slice(passing);
+        for &state in staying {
+            self.stay(automaton, state);
+        }
+    }
+
     fn open(&mut self) {
         self.levels.push(Level {
             passing: self.passing.len(),
@@ -50,7 +64,7 @@ impl Run {
         });
     }
 
-    pub(super) fn end(&mut self) {
+    pub(in crate::engine) fn end(&mut self) {
         if let Some(level) = self.levels.pop() {
             self.passing.truncate(level.passing);
             for state in self.staying.drain(level.staying..) {

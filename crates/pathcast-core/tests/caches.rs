@@ -1,0 +1,83 @@
+//! A cache that has been used, changed, filled and halved answers as the shared automaton, which has none.
+#![allow(clippy::unwrap_used)] // the lint spares test functions, but not what they share
+
+use pathcast_core::index::{ENGINES, EngineKind, Id, Index, Settings};
+use pathcast_core::reader::Document;
+
+/// A small generator: the same numbers everywhere.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % bound
+    }
+
+    fn path(&mut self) -> String {
+        let mut path = String::new();
+        for _ in 0..=self.below(5) {
+            path.push_str(if self.below(3) == 0 { "//" } else { "/" });
+            path.push_str(["a", "b", "c", "d", "*"][self.below(5) as usize]);
+        }
+        match self.below(8) {
+            0 => path + "/@x",
+            1 => path + "//@y",
+            _ => path,
+        }
+    }
+
+    fn element(&mut self, depth: u32, out: &mut String) {
+        let name = ["a", "b", "c", "d", "z"][self.below(5) as usize];
+        let attributes = ["", " x=''", " y=''"][self.below(3) as usize];
+        out.push_str(&format!("<{name}{attributes}>"));
+        for _ in 0..if depth < 8 { self.below(4) } else { 0 } {
+            self.element(depth + 1, out);
+        }
+        out.push_str(&format!("</{name}>"));
+    }
+}
+
+fn found(index: &Index, document: &str) -> Vec<Id> {
+    index.matches(Document::Text(document)).unwrap().ids().cloned().collect()
+}
+
+#[test]
+fn caches_of_any_size_answer_alike_while_paths_come_and_go() {
+    let seed = std::env::var("PATHCAST_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(20_261_116);
+    println!("seed {seed}");
+    let mut random = Random(seed);
+    let kind = |name| EngineKind::find(name, &ENGINES).unwrap();
+    let settings = [("yfilter", 0), ("lazy-dfa", 64 << 20), ("lazy-dfa", 30_000), ("auto", 100_000)];
+    let mut full = 0;
+    for _ in 0..8 {
+        let mut indexes = settings.map(|(name, bytes)| {
+            Index::new(Settings { engine: kind(name), cache_bytes: Some(bytes), ..Settings::default() })
+        });
+        for round in 0..30 {
+            // Mostly additions, one or a few at a time: those keep what is cached.
+            for _ in 0..if round == 0 { 200 } else { random.below(4) } {
+                let (id, path) = (Id::Number(random.below(400) as i64), random.path());
+                let leaves = round > 0 && random.below(8) == 0;
+                for index in &mut indexes {
+                    if leaves {
+                        index.remove(&id);
+                    } else {
+                        index.add(id.clone(), &path, false, &Vec::new()).unwrap();
+                    }
+                }
+            }
+            for _ in 0..4 {
+                let mut document = String::new();
+                random.element(0, &mut document);
+                let expected = found(&indexes[0], &document);
+                for index in &indexes[1..] {
+                    assert_eq!(found(index, &document), expected, "{document}");
+                }
+            }
+        }
+        full += indexes[2].stats().cache.clears;
+    }
+    assert!(full > 0, "the small cache was never full: nothing was halved");
+}
