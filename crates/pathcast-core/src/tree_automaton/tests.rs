@@ -5,7 +5,7 @@ use crate::limits::Limits;
 use crate::names::{Names, NamespaceId, Resolved};
 use crate::pattern::{Condition, Scope, normalise};
 use crate::reader::{Reader, Sink, StartTag, UriId};
-use crate::twig::{Arena, Evaluator, Memory, Tree};
+use crate::twig::{Arena, Budget, Evaluator, Memory, Tree};
 use crate::xpath;
 
 /// Feeds the automaton and a tree alike.
@@ -163,7 +163,7 @@ impl Pool {
         document: &str,
     ) -> (usize, usize) {
         let mut tree = Tree::default();
-        tree.begin(self.names.len());
+        tree.begin(self.names.len(), false);
         run.begin(automaton);
         let mut sink = Both { names: &self.names, automaton, run, tree: &mut tree };
         Reader::new(Limits::default()).read_str(document, &mut sink).expect(document);
@@ -172,7 +172,7 @@ impl Pool {
         let (mut exact, mut true_ones) = (0, 0);
         let ids: Vec<_> = self.drawn.iter().map(|(_, condition)| self.arena.intern(condition)).collect();
         let mut memory = Memory::default();
-        let mut evaluator = Evaluator::new(&self.arena, &tree, &mut memory);
+        let mut evaluator = Evaluator::new(&self.arena, &tree, &mut memory, Budget::new(&Limits::default()));
         for (at, (text, condition)) in self.drawn.iter().enumerate() {
             let reported = found.contains(&(at as u32));
             assert!(there[at] || !reported, "{text} left, and was found in {document}");

@@ -3,7 +3,7 @@
 use pathcast_core::index::{ENGINES, Id, Index, Settings};
 use pathcast_core::limits::Limits;
 use pathcast_core::names::{Names, Namespaces};
-use pathcast_core::pattern::{Scope, decode_condition, encode_condition, normalise};
+use pathcast_core::pattern::{Scope, Written, decode_condition, encode_condition, normalise};
 use pathcast_core::reader::{Document, DocumentError};
 use pathcast_core::xpath::parse;
 
@@ -157,7 +157,8 @@ fn check_normal_form(xpath: &str, ordered: bool, shared: &mut Index) -> bool {
         Ok(condition) => condition,
         Err(error) => {
             assert!((1..=xpath.chars().count() + 1).contains(&error.column), "{xpath:?}: {error}");
-            assert_eq!(shared.check(xpath, ordered, &Vec::new()), Err(error), "{xpath:?}");
+            let written = Written::new(xpath, ordered, &Vec::new());
+            assert_eq!(shared.check(&written), Err(error), "{xpath:?}");
             return false;
         }
     };
