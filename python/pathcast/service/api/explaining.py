@@ -48,7 +48,11 @@ def _checked(body: CheckBody) -> dict[str, Any]:
         )
         answer |= {"matched": explanation.matched, "explanation": as_json(explanation)}
         answer["nodes"] = [
-            {"path": node} for path in explanation.paths if path.matched for node in path.steps[-1].nodes
+            {"path": node}
+            for path in explanation.paths
+            if path.matched
+            for step in path.steps[-1:]  # an expression such as count(//a) = 2 may have no step
+            for node in step.nodes
         ]
     return answer
 
