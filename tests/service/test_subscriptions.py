@@ -153,6 +153,41 @@ def test_check_stores_nothing_and_explains(server: Server) -> None:
     assert (broken.status_code, broken.json()["line"]) == (400, 2)
 
 
+def test_variables(server: Server, name: str) -> None:
+    path = server.topic(name)
+    body = {"xpath": "//a[@t = $t][b = $b]", "variables": {"t": "x", "b": {"xpath": "/*/c"}}}
+    assert server.put(f"{path}/subscriptions/s", json=body).status_code == 201
+    assert server.get(f"{path}/subscriptions/s").json()["variables"] == body["variables"]
+    document = "<r><c>1</c><a t='x'><b>1</b></a></r>"
+    assert server.post(f"{path}/documents", content=document).json()["matched"] == 1
+    assert server.post(f"{path}/match", content=document.replace("'x'", "'y'")).json() == {"matches": []}
+    assert server.post("/v1/check", json={**body, "document": document}).json()["matched"] is True
+    for wrong in (
+        {"t": "x"},
+        {"t": "x", "b": {"path": "/a"}},
+        {"t": "x", "b": [1]},
+        {"t": "x", "b": {"xpath": "/["}},
+    ):
+        refused = server.put(f"{path}/subscriptions/s", json={**body, "variables": wrong})
+        assert refused.status_code == 422, refused.text
+    assert server.post(f"{path}/match", content=document).json() == {"matches": ["s"]}
+
+
+def test_nodes(server: Server, name: str) -> None:
+    path = server.topic(name, s="//b/@x", t="count(//b) = 2", u="//c")
+    document = "<a><b x='é'/>\n<b x='2'/></a>"
+    answer = server.post(f"{path}/match", params={"nodes": True}, content=document.encode()).json()
+    assert answer["matches"] == ["s", "t"]
+    assert [node["path"] for node in answer["nodes"]["s"]] == ["/a[1]/b[1]/@x", "/a[1]/b[2]/@x"]
+    assert answer["nodes"]["t"] == []
+    [start, end] = answer["nodes"]["s"][1]["span"]
+    assert document.encode()[start:end] == b"x='2'"
+    checked = server.post("/v1/check", json={"xpath": "//b", "document": document}).json()
+    assert (checked["selected"], checked["nodes"][1]["line"]) == (2, 2)
+    why = server.post("/v1/check", json={"xpath": "/a/b[@x = 3]", "document": document}).json()["explanation"]
+    assert why["failure"]
+
+
 def test_match_explains_one_subscription(server: Server, name: str) -> None:
     path = server.topic(name, s="/a/b", t="/a/c")
     answer = server.post(f"{path}/match", params={"explain": "t"}, content="<a><b/></a>").json()

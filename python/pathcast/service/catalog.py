@@ -69,7 +69,29 @@ class LiveTopic:
 
 def register(index: pathcast.Index, given: list[Subscription]) -> None:
     """Add many to an index, all or none."""
-    index.add_many([(each.id, each.xpath, each.ordered, each.namespaces) for each in given])
+    index.add_many(
+        [(each.id, each.xpath, each.ordered, each.namespaces, values(each.variables)) for each in given]
+    )
+
+
+def values(variables: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Variables as an index takes them: an expression is `{"xpath": "..."}` in JSON.
+
+    >>> values({"t": "x", "u": {"xpath": "/*/t"}})
+    {'t': 'x', 'u': XPath(expression='/*/t')}
+    """
+    if not variables:
+        return None
+    found: dict[str, Any] = {}
+    for name, value in variables.items():
+        if isinstance(value, dict):
+            if value.keys() != {"xpath"} or not isinstance(value["xpath"], str):
+                raise ValueError(f'the variable {name!r} is a value or {{"xpath": "..."}}')
+            value = pathcast.XPath(value["xpath"])
+        elif not isinstance(value, (str, int, float, bool)):
+            raise ValueError(f"the variable {name!r} is a string, a number, a boolean or an expression")
+        found[name] = value
+    return found
 
 
 def empty_index(settings: dict[str, Any]) -> pathcast.Index:

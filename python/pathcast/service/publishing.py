@@ -103,6 +103,7 @@ class Publisher:
             pushing: list[tuple[str, int, str, int]] = []
             for (each, ids), number in zip(good, documents.add(connection, rows), strict=True):
                 each.number = number
+                dead += [_undecided(each, str(id), now) for id in getattr(each.matches, "failures", ())]
                 delivering += [(live.number, id, number) for id in ids]
                 if live.channels:
                     pushing += [(live.tenant, live.number, id, number) for id in ids if id in live.channels]
@@ -150,6 +151,22 @@ def _refuse(each: Publication, error: DocumentError, now: float) -> dict[str, An
         "content_type": each.content_type,
         "size": len(each.body),
         "body": each.body,
+        "created": now,
+    }
+
+
+def _undecided(each: Publication, subscription: str, now: float) -> dict[str, Any]:
+    """A subscription that cost too much to decide on this document: that must not look like no match."""
+    return {
+        "id": dead_letters.new_id(),
+        "tenant": each.topic.tenant,
+        "topic": each.topic.name,
+        "kind": "delivery",
+        "reason": "deciding the subscription took more steps than Limits.evaluation_steps allows",
+        "document": each.document,
+        "subscription": subscription,
+        "content_type": each.content_type,
+        "size": len(each.body),
         "created": now,
     }
 

@@ -68,12 +68,13 @@ async def remove_topic(service: Service, live: LiveTopic) -> None:
 
 def check(index: pathcast.Index, given: Subscription) -> None:
     """A `Problem` with the column when the expression is not sound in this topic."""
-    if given.variables:
-        raise Problem(422, "variables", "Variables are not supported yet", f"subscription {given.id!r}")
     try:
-        index.check(given.xpath, ordered=given.ordered, namespaces=given.namespaces)
+        variables = catalog.values(given.variables)
+        index.check(given.xpath, ordered=given.ordered, namespaces=given.namespaces, variables=variables)
     except XPathError as error:
         raise bad_expression(error) from None
+    except ValueError as error:
+        raise Problem(422, "variables", "The variables are refused", str(error)) from None
 
 
 async def put(

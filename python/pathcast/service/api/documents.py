@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from sqlalchemy import Connection
 
-from pathcast.errors import DocumentError, PathcastError
+from pathcast.errors import PathcastError
 from pathcast.service.access import require
 from pathcast.service.api import batches, requests
 from pathcast.service.api.explaining import explained
@@ -50,10 +50,7 @@ async def _send(
 
 
 def _matched(live: LiveTopic, body: bytes) -> Any:
-    try:
-        return live.index.match(body)
-    except DocumentError as error:
-        return error
+    return live.index.match_many([body])[0]
 
 
 async def _within_quota(service: Service, key: Key, count: int, size: int) -> None:

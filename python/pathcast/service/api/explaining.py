@@ -8,14 +8,18 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 import pathcast
-from pathcast.errors import DocumentError, XPathError
+from pathcast.errors import DocumentError, LimitError, XPathError
 from pathcast.service.access import from_this_machine
 from pathcast.service.api import requests
 from pathcast.service.api.models import CheckBody
+from pathcast.service.catalog import values
 from pathcast.service.problems import Problem, bad_document, bad_expression
 from pathcast.service.store.subscriptions import Subscription
 
 router = APIRouter(tags=["expressions"])
+
+_SHOWN = 1_000  # nodes in one answer
+_TEXT = 200  # characters of a node's text
 
 
 @router.post("/v1/check", summary="Check an expression, perhaps on a document")
@@ -30,27 +34,32 @@ async def check(request: Request, body: CheckBody) -> Response:
         raise bad_expression(error, ok=False, message=error.message) from None
     except DocumentError as error:
         raise bad_document(error) from None
+    except LimitError as error:
+        raise Problem(422, "limit", "The expression costs too much on this document", str(error)) from None
 
 
 def _checked(body: CheckBody) -> dict[str, Any]:
-    if body.variables:
-        raise Problem(422, "variables", "Variables are not supported yet")
+    try:
+        variables = values(body.variables)
+    except ValueError as error:
+        raise Problem(422, "variables", "The variables are refused", str(error)) from None
     index = pathcast.Index(ordered=body.ordered, ignore_namespaces=body.ignore_namespaces)
-    index.check(body.xpath, namespaces=body.namespaces)
-    answer: dict[str, Any] = {"ok": True, "xpath": body.xpath}
-    if body.document is not None:
-        explanation = pathcast.explain(
-            body.xpath,
-            body.document,
-            ordered=body.ordered,
-            namespaces=body.namespaces,
-            ignore_namespaces=body.ignore_namespaces,
-        )
-        answer |= {"matched": explanation.matched, "explanation": as_json(explanation)}
-        answer["nodes"] = [
-            {"path": node} for path in explanation.paths if path.matched for node in path.steps[-1].nodes
-        ]
-    return answer
+    normal_form = index.check(body.xpath, namespaces=body.namespaces, variables=variables)
+    answer: dict[str, Any] = {"ok": True, "xpath": body.xpath, "normal_form": normal_form}
+    if body.document is None:
+        return answer
+    explanation = pathcast.explain(
+        body.xpath,
+        body.document,
+        ordered=body.ordered,
+        namespaces=body.namespaces,
+        ignore_namespaces=body.ignore_namespaces,
+        variables=variables,
+    )
+    answer |= {"matched": explanation.matched, "explanation": as_json(explanation)}
+    index.add("it", body.xpath, namespaces=body.namespaces, variables=variables)
+    nodes = index.select(body.document).get("it", [])
+    return answer | {"selected": len(nodes), "nodes": [shown(node) for node in nodes[:_SHOWN]]}
 
 
 def explained(subscription: Subscription, settings: dict[str, Any], document: bytes) -> dict[str, Any]:
@@ -62,24 +71,22 @@ def explained(subscription: Subscription, settings: dict[str, Any], document: by
         ordered=bool(subscription.ordered),
         namespaces=namespaces or None,
         ignore_namespaces=bool(settings.get("ignore_namespaces")),
+        variables=values(subscription.variables),
     )
     return as_json(explanation)
 
 
+def shown(node: pathcast.Node) -> dict[str, Any]:
+    """A node as clients get it; the span is in the bytes of the document, in UTF-8 for one given as text."""
+    return {
+        "path": node.path,
+        "line": node.line,
+        "column": node.column,
+        "span": list(node.span),
+        "text": node.text[:_TEXT],
+    }
+
+
 def as_json(explanation: pathcast.Explanation) -> dict[str, Any]:
     """The explanation as clients get it."""
-    return {
-        "xpath": explanation.xpath,
-        "matched": explanation.matched,
-        "text": str(explanation),
-        "paths": [
-            {
-                "text": path.text,
-                "matched": path.matched,
-                "steps": [
-                    {"text": step.text, "count": step.count, "nodes": list(step.nodes)} for step in path.steps
-                ],
-            }
-            for path in explanation.paths
-        ],
-    }
+    return {**explanation.to_dict(), "text": str(explanation)}

@@ -8,12 +8,12 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 import pathcast
-from pathcast.errors import DocumentError
+from pathcast.errors import DocumentError, EvaluationError
 from pathcast.service import subscribing
 from pathcast.service.api import requests
-from pathcast.service.api.explaining import explained
+from pathcast.service.api.explaining import explained, shown
 from pathcast.service.api.models import TopicBody, check_name
-from pathcast.service.problems import Problem, bad_document, unknown
+from pathcast.service.problems import bad_document, unknown
 from pathcast.service.pulling import iso
 from pathcast.service.store import deliveries, pushes, subscriptions, topics
 
@@ -95,11 +95,13 @@ async def match(request: Request, topic: str, nodes: bool = False, explain: str 
             answer["explanation"] = await asyncio.to_thread(explained, one, live.settings, document)
     except DocumentError as error:
         raise bad_document(error) from None
+    except EvaluationError as error:
+        answer = {"matches": error.matches, "undecided": error.failures}
     return requests.answer(answer)
 
 
 def _nodes(index: pathcast.Index, document: bytes) -> dict[str, Any]:
-    raise Problem(501, "nodes", "Nodes are not answered yet", "leave nodes out")
+    return {str(id): [shown(node) for node in nodes] for id, nodes in index.select(document).items()}
 
 
 @router.get("/v1/topics/{topic}/activity", summary="Which subscriptions are hot, slow, or never matched")
