@@ -39,7 +39,7 @@ impl Scope<'_> {
         }
         let from_root = path.absolute() || place != Place::Predicate;
         let anywhere = !path.absolute() && place == Place::Top;
-        let found = match self.from_ancestors(&path.steps, anywhere, leaf)? {
+        let found = match self.at_ancestors(&path.steps, anywhere, leaf)? {
             Some(found) if from_root => return Ok(asked(found, place)),
             _ => self.steps(&path.steps, leaf)?,
         };
@@ -96,7 +96,7 @@ impl Scope<'_> {
     }
 
     /// `//t/ancestor::u` from the document node: some u has a t below.
-    fn from_ancestors(
+    fn at_ancestors(
         &mut self,
         chain: &[Step<'_>],
         anywhere: bool,

@@ -19,7 +19,7 @@ impl Ref {
 
     /// The attribute with a number, of an element.
     pub fn attribute(element: NodeId, attribute: u32) -> Self {
-        Self(u64::from(element) << 32 | u64::from(attribute) + 1)
+        Self((u64::from(element) << 32) | (u64::from(attribute) + 1))
     }
 
     /// The node itself, or the element of an attribute.
