@@ -37,6 +37,8 @@ def test_the_defaults_are_those_of_the_language() -> None:
         "steps": 256,
         "nesting": 64,
         "expansion": 4_096,
+        "evaluation_steps": 100_000_000,
+        "work": 10_000_000_000,
     }
 
 

@@ -52,7 +52,7 @@ def _text(value: str | float | bool | XPath, texts: dict[str, str]) -> str:
     if isinstance(value, str):
         return _literal(value)
     if math.isfinite(value):
-        return f"{value:.17f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+        return f"{float(value):.17f}".rstrip("0").rstrip(".")
     return "( 0 div 0 )" if math.isnan(value) else f"( {'-' if value < 0 else ''}1 div 0 )"
 
 
