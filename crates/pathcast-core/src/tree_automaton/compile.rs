@@ -91,9 +91,13 @@ impl TreeAutomaton {
                 if let Some(literal) = self.chain(at, condition, among_others) {
                     return literal;
                 }
-                let NodeTest::Element(name) = pattern.test else { return self.never(at) };
-                let rule = self.rule(At::element(name), &pattern.condition);
                 let (min, exact) = (*min, *exact);
+                let name = match &pattern.test {
+                    NodeTest::Element(name) => *name,
+                    NodeTest::Text if !exact => return self.either(at, &text_at_any_depth(min, pattern)),
+                    _ => return self.never(at),
+                };
+                let rule = self.rule(At::element(name), &pattern.condition);
                 let kind = Kind::Below { at, min, exact, rule };
                 let known = self.atoms.find(&kind);
                 let atom = known.unwrap_or_else(|| {
@@ -278,4 +282,12 @@ impl TreeAutomaton {
 
 fn tested(condition: &Condition) -> Option<&ValueTest> {
     if let Condition::Value(test) = condition { Some(test) } else { None }
+}
+
+/// Text `min` or more levels down is text at that level, or the text of an element at that level or below it.
+fn text_at_any_depth(min: u32, text: &NodePattern) -> [Condition; 2] {
+    let down = |min, exact, pattern| Condition::Exists(Axis::Down { min, exact }, Box::new(pattern));
+    let condition = down(1, true, text.clone());
+    let element = NodePattern { test: NodeTest::Element(NameTest::Any), condition };
+    [down(min, true, text.clone()), down(min, false, element)]
 }

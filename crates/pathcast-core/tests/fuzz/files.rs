@@ -78,7 +78,8 @@ fn load_nested() {
     for link in [not, child, root, both] {
         for depth in [1, 100, 1_000, 1_500, 2_046, 2_047, 2_048, 4_000, 100_000] {
             let condition = [&link.repeat(depth)[..], &[8, 0, 1, b'x']].concat();
-            let payload = [settings, &[0, 1, 1], &condition, &[1, 0], &[0; 8], &[0]].concat();
+            // one subscription: the number 0, the first expression, and nothing of how it was written
+            let payload = [settings, &[0, 1, 1], &condition, &[1, 0], &[0; 8], &[0, 0]].concat();
             let Ok(mut index) = Index::from_bytes(&sealed(&payload, &empty[8..12]), &ENGINES) else {
                 assert!(depth > 1_500, "{depth} times {link:?} is no damage");
                 continue;
