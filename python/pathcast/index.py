@@ -128,6 +128,7 @@ class Index:
         `variables` binds the variables of the expression to strings, numbers, booleans, or to other
         expressions that are read from the document node.
 
+        >>> from pathcast import XPath
         >>> index = Index()
         >>> index.add("s1", "//a[@t = $type]", variables={"type": "x"})
         >>> index.add("s2", "//a[@t = $type]", variables={"type": XPath("/*/type")})

@@ -43,6 +43,8 @@ class RefusedDocument:
     document: bytes
     reason: str
     reference_accepts: bool
+    is_encoding: bool
+    """Whether it is wrong as bytes only."""
 
     def __str__(self) -> str:
         return self.name
@@ -83,6 +85,7 @@ def refused_documents() -> tuple[RefusedDocument, ...]:
             document=_document(table),
             reason=table.get("reason", ""),
             reference_accepts=table.get("reference") == "accepts",
+            is_encoding=table.get("encoding", False),
         )
         for _, tables in _files()
         for table in tables.get("document", [])

@@ -111,7 +111,7 @@ def test_a_refused_document_is_an_error_and_leaves_no_trace(engine: str, refused
     index.add("any", "//*")
     index.add("none", "not(//*)")
     for arrival, document in arrivals(refused.document):
-        if arrival == "str" and refused.name.startswith("15 "):
+        if arrival == "str" and refused.is_encoding:
             continue  # a str has been decoded already: what its declaration names does not count
         with pytest.raises(pathcast.DocumentError) as caught:
             index.match(document)

@@ -59,7 +59,8 @@ def test_a_cache_is_built_when_a_second_document_comes() -> None:
     for number in range(2, 10):
         index.add(number, f"//a/b{number}")
         assert index.match("<a><b/></a>") == [1]
-    assert index.stats()["cached_documents"] == 3
+    # A path more forgets only what was built from the states that it changed.
+    assert index.stats()["cached_documents"] == 11
 
 
 def test_a_cache_that_does_not_pay_is_left_alone_and_tried_again() -> None:

@@ -239,7 +239,7 @@ def test_nesting_without_end_is_damage(path: Path, link: bytes) -> None:
     outcomes = []
 
     def load(depth: int) -> None:
-        payload = empty[24:-3] + b"\0\1\1" + link * depth + b"\x08\0\1x" + b"\1\0" + bytes(9)
+        payload = empty[24:-3] + b"\0\1\1" + link * depth + b"\x08\0\1x" + b"\1\0" + bytes(10)
         path.write_bytes(empty[:12] + struct.pack("<QI", len(payload), zlib.crc32(payload)) + payload)
         try:
             index = pathcast.Index.load(path)

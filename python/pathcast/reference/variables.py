@@ -15,7 +15,7 @@ def substituted(xpath: str, variables: Variables) -> str:
     variables before it.
 
     >>> substituted("//a[@t = $t][. > $n]", {"t": "it's", "n": 2})
-    '// a [ @ t = "it\'s" ] [ . > 2 ]'
+    '// a [ @ t = "it\\'s" ] [ . > 2 ]'
     >>> substituted("$a = 'x'", {"b": XPath("t/@u"), "a": XPath("$b[1]")})
     "( ( / t / @ u ) [ 1 ] ) = 'x'"
     >>> substituted("$c", {})

@@ -185,7 +185,7 @@ def test_every_engine_answers_or_says_why(run: Run, folder: Path, engine: str) -
     [
         (["match", "-s", "s.txt", "--engine", "steam", "docs"], "'steam' is not an engine"),
         (["match", "-s", "s.txt"], "DOCUMENT"),
-        (["match", "docs"], "--subscriptions"),
+        (["match", "docs"], "-s SUBSCRIPTIONS or -e XPATH"),
         (["match", "-s", "s.txt", "--threads", "0", "docs"], "--threads"),
         (["match", "-s", "s.txt", "--format", "yaml", "docs"], "--format"),
         (["match", "-s", "absent.txt", "docs"], "absent.txt: cannot be read: No such file"),

@@ -225,7 +225,9 @@ impl Route {
                 continue;
             }
             let mut step = step_of(planned.text.clone(), &nodes, picture);
-            if let (true, Some(local)) = (nodes.is_empty() && predicates.is_empty(), &planned.local) {
+            // Nothing of that name, whatever the predicates ask.
+            let unknown = nodes.is_empty() && predicates.first().is_none_or(|each| each.of == 0);
+            if let (true, Some(local)) = (unknown, &planned.local) {
                 step.hints = near::misses(local, planned.step.axis, &from, picture, evaluator);
             }
             step.predicates = predicates;

@@ -198,8 +198,7 @@ impl<E: Engine> Sink for Matcher<'_, E> {
             None => self.engine.start(self.run, element, attributes, self.found),
         }
         if let Some((automaton, run)) = &mut self.automaton {
-            let value = |at| tag.attributes().nth(at).map_or("", |attribute| attribute.value);
-            run.start(automaton, element, attributes, value);
+            run.start(automaton, element, attributes, |at| tag.value(at));
         }
         if let Some(tree) = &mut self.tree {
             tree.start(tag, element, &self.names.uris, names);

@@ -51,6 +51,11 @@ impl<'a> StartTag<'a> {
         })
     }
 
+    /// The value of the attribute at a place.
+    pub fn value(&self, at: usize) -> &'a str {
+        self.slots.get(at).map_or("", |slot| slot.value(self.tag, self.scratch))
+    }
+
     /// The prefixes of the attributes, in their order; nothing for those without.
     pub fn prefixes(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let (tag, scratch) = (self.tag, self.scratch);
