@@ -64,8 +64,8 @@ def test_an_id_twice_is_its_last_expression_in_its_first_place() -> None:
 
 @pytest.mark.parametrize(
     "row",
-    ["ab", (1,), (1, "/a", None, None, None, None), (1, "/a", None, None, 5), 5, {1, 2, 3, 4, 5}, {"id": 1, "xpath": "//a"}, (1, 2),
-     (1, None), (1, "/a", "yes"), (1, "/a", None, "n")],
+    ["ab", (1,), (1, "/a", None, None, None, None), (1, "/a", None, None, 5), 5, {1, 2, 3, 4, 5},
+     {"id": 1, "xpath": "//a"}, (1, 2), (1, None), (1, "/a", "yes"), (1, "/a", None, "n")],
 )  # fmt: skip
 def test_other_rows_are_type_errors_and_nothing_is_added(row: Any) -> None:
     index = filled([(1, "//old")])
