@@ -30,19 +30,35 @@ __all__ = [
 
 __version__: str
 
-def engines(variants: bool = False) -> list[str]: ...
-def needs_schema(engine: str) -> bool: ...
-def bare_elements(documents: list[bytes]) -> int: ...
-def strict_elements(documents: list[bytes]) -> int: ...
-def xtrie_index(*, lazy: bool, maximal: bool, single_paths: bool) -> Index: ...
+def engines(variants: bool = False) -> list[str]:
+    """The names of the engines, `auto` first; with `variants` also other ways to run one of them."""
+
+def needs_schema(engine: str) -> bool:
+    """Whether an engine is made for subscriptions that a schema has pruned."""
+
+def bare_elements(documents: list[bytes]) -> int:
+    """Counts start tags with the bare tokeniser: the yardstick of benchmarks."""
+
+def strict_elements(documents: list[bytes]) -> int:
+    """Counts start tags with the strict reader."""
+
+def xtrie_index(*, lazy: bool, maximal: bool, single_paths: bool) -> Index:
+    """An index whose XTrie decomposes expressions in the way asked for."""
+
 def xtrie_view(
     index: Index,
 ) -> tuple[
     list[tuple[int, str, int, int]],
     list[tuple[int, int, int, int, bool, int, int, str, int]],
-]: ...
-def leaf_paths(document: bytes, limits: Limits) -> list[tuple[list[tuple[str, str]], bytes]]: ...
-def path_steps(xpath: str, limits: Limits) -> list[tuple[bool, str]] | None: ...
+]:
+    """The trie and the substring-table of an XTrie index, to be drawn."""
+
+def leaf_paths(document: bytes, limits: Limits) -> list[tuple[list[tuple[str, str]], bytes]]:
+    """The distinct root-to-leaf paths of a document, each with a small document that holds it alone."""
+
+def path_steps(xpath: str, limits: Limits) -> list[tuple[bool, str]] | None:
+    """The steps of a linear path as (any depth, name); None for any other expression."""
+
 def explain(
     xpath: str,
     document: Document,
@@ -51,7 +67,9 @@ def explain(
     ignore_namespaces: bool,
     ordered: bool,
     variables: Variables | None = None,
-) -> dict[str, Any]: ...
+) -> dict[str, Any]:
+    """What each part of an expression finds in a document."""
+
 def compile(
     subscriptions: Iterable[Subscription] | ArrowStream,
     limits: Limits,
@@ -61,46 +79,86 @@ def compile(
     key: tuple[int, int],
     levels: int,
     alternatives: int,
-) -> tuple[dict[str, Any], list[tuple[int, Id, XPathError]]]: ...
+) -> tuple[dict[str, Any], list[tuple[int, Id, XPathError]]]:
+    """Expressions as rows of the relational tables, and those that were refused."""
+
 def shred(
     documents: Iterable[Document] | ArrowArray | ArrowStream,
     limits: Limits,
     ignore_namespaces: bool,
     text_bytes: int,
     most_rows: int,
-) -> tuple[dict[str, Any], list[tuple[int, DocumentError]]]: ...
-def encode_ids(ids: list[Id]) -> list[str]: ...
+) -> tuple[dict[str, Any], list[tuple[int, DocumentError]]]:
+    """Documents as rows of the relational tables, and those that were refused."""
+
+def encode_ids(ids: list[Id]) -> list[str]:
+    """Ids as texts that tell numbers from strings."""
 
 @final
 class Cover:
+    """Which expression contains which: registered expressions, advertisements and covering forests."""
+
     def __new__(cls, limits: Limits) -> Cover: ...
     def register(
         self, handle: int, xpath: str, ordered: bool = False, namespaces: Mapping[str, str] | None = None
-    ) -> bool: ...
-    def release(self, handle: int) -> None: ...
-    def covers(self, general: int, specific: int) -> bool: ...
+    ) -> bool:
+        """Makes an expression known under a handle; whether it is a linear path."""
+
+    def release(self, handle: int) -> None:
+        """Forgets an expression."""
+
+    def covers(self, general: int, specific: int) -> bool:
+        """Whether every document that satisfies the second satisfies the first."""
+
     def advertise(
         self, number: int, texts: Sequence[str], namespaces: Mapping[str, str] | None = None
-    ) -> int: ...
-    def unadvertise(self, number: int) -> None: ...
-    def overlapping(
-        self, numbers: Sequence[int], handles: Sequence[int], single: bool = False
-    ) -> list[int]: ...
-    def advertisement_covers(self, general: int, specific: int, budget: int = 10_000) -> bool: ...
-    def accepts(self, number: int, path: Sequence[tuple[str, str]]) -> bool: ...
-    def degree(self, number: int, merger: int, members: Sequence[int], depth: int) -> float | None: ...
-    def insert(self, forest: int, handle: int) -> tuple[bool, list[int]]: ...
-    def remove(self, forest: int, handle: int) -> tuple[bool, list[int], list[int]]: ...
-    def roots(self, forest: int) -> list[int]: ...
-    def is_root(self, forest: int, handle: int) -> bool: ...
-    def in_forest(self, forest: int, handle: int) -> bool: ...
-    def sizes(self, forest: int) -> tuple[int, int]: ...
-    def clear(self, forest: int) -> None: ...
+    ) -> int:
+        """Makes an advertisement known; how many paths it has."""
+
+    def unadvertise(self, number: int) -> None:
+        """Forgets an advertisement."""
+
+    def overlapping(self, numbers: Sequence[int], handles: Sequence[int], single: bool = False) -> list[int]:
+        """The expressions that some document of the advertisements may satisfy."""
+
+    def advertisement_covers(self, general: int, specific: int, budget: int = 10_000) -> bool:
+        """Whether every document of the second is one of the first; False when the budget is used up."""
+
+    def accepts(self, number: int, path: Sequence[tuple[str, str]]) -> bool:
+        """Whether an advertisement allows a path."""
+
+    def degree(self, number: int, merger: int, members: Sequence[int], depth: int) -> float | None:
+        """The share of paths that a merger selects and none of its members does."""
+
+    def insert(self, forest: int, handle: int) -> tuple[bool, list[int]]:
+        """Puts an expression into a forest: whether it is a root, and which roots it covers now."""
+
+    def remove(self, forest: int, handle: int) -> tuple[bool, list[int], list[int]]:
+        """Takes an expression out of a forest: whether it was a root, and what surfaces."""
+
+    def roots(self, forest: int) -> list[int]:
+        """The expressions of a forest that no other covers."""
+
+    def is_root(self, forest: int, handle: int) -> bool:
+        """Whether no other expression of the forest covers it."""
+
+    def in_forest(self, forest: int, handle: int) -> bool:
+        """Whether an expression is in a forest."""
+
+    def sizes(self, forest: int) -> tuple[int, int]:
+        """The numbers of roots and of expressions in a forest."""
+
+    def clear(self, forest: int) -> None:
+        """Empties a forest."""
+
     def __len__(self) -> int: ...
-    def memory_bytes(self) -> int: ...
+    def memory_bytes(self) -> int:
+        """Heap bytes held."""
 
 @final
 class Graph:
+    """A schema in the core: elements with their children and attributes, by number."""
+
     def __new__(
         cls,
         elements: list[
@@ -112,6 +170,8 @@ class Graph:
 
 @final
 class Index:
+    """Subscriptions and matching; `pathcast.Index` is the way to it."""
+
     def __new__(
         cls,
         engine: str,
@@ -133,55 +193,98 @@ class Index:
         ordered: bool | None = None,
         namespaces: Mapping[str, str] | None = None,
         variables: Variables | None = None,
-    ) -> str | None: ...
-    def add_many(self, subscriptions: Iterable[Subscription] | ArrowStream) -> list[tuple[Id, str]]: ...
+    ) -> str | None:
+        """Adds or replaces a subscription; what the schema has to say about it."""
+
+    def add_many(self, subscriptions: Iterable[Subscription] | ArrowStream) -> list[tuple[Id, str]]:
+        """Adds all or none; the warnings of the schema by id."""
+
     def check(
         self,
         xpath: str,
         ordered: bool | None = None,
         namespaces: Mapping[str, str] | None = None,
         variables: Variables | None = None,
-    ) -> tuple[str, str | None]: ...
+    ) -> tuple[str, str | None]:
+        """The normal form as text, and what the schema has to say; adds nothing."""
+
     def pruned(
         self,
         xpath: str,
         ordered: bool | None = None,
         namespaces: Mapping[str, str] | None = None,
         variables: Variables | None = None,
-    ) -> list[str]: ...
-    def written_of(self, id: Id) -> tuple[str, bool, dict[str, str], dict[str, Any]]: ...
-    def items(self) -> list[tuple[Id, str]]: ...
-    def remove(self, id: Id) -> None: ...
-    def match(self, document: Document) -> list[Id]: ...
-    def select(self, document: Document) -> tuple[dict[Id, list[Node]], list[Id]]: ...
-    def match_many(self, documents: Iterable[Document] | ArrowArray | ArrowStream, threads: int) -> Batch: ...
+    ) -> list[str]:
+        """What an expression becomes under the schema."""
+
+    def written_of(self, id: Id) -> tuple[str, bool, dict[str, str], dict[str, Any]]:
+        """A subscription as it was written: expression, ordered, namespaces, variables."""
+
+    def items(self) -> list[tuple[Id, str]]:
+        """Ids with their expressions as written, in order of registration."""
+
+    def remove(self, id: Id) -> None:
+        """Removes a subscription; `KeyError` when there is none."""
+
+    def match(self, document: Document) -> list[Id]:
+        """The ids of the subscriptions that a document satisfies."""
+
+    def select(self, document: Document) -> tuple[dict[Id, list[Node]], list[Id]]:
+        """The nodes that each matching subscription selects, and the ids that could not be decided."""
+
+    def match_many(self, documents: Iterable[Document] | ArrowArray | ArrowStream, threads: int) -> Batch:
+        """One result for each document, in order."""
+
     def __len__(self) -> int: ...
     def __contains__(self, id: object, /) -> bool: ...
-    def ids(self) -> list[Id]: ...
-    def stats(self) -> dict[str, Any]: ...
-    def save(self, path: str | os.PathLike[str]) -> None: ...
+    def ids(self) -> list[Id]:
+        """All ids in order of registration."""
+
+    def stats(self) -> dict[str, Any]:
+        """Counts and sizes."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the index to a file, whole or not at all."""
+
     @staticmethod
-    def load(path: str | os.PathLike[str]) -> Index: ...
+    def load(path: str | os.PathLike[str]) -> Index:
+        """Reads an index from a file."""
 
 @final
 class Node:
+    """A node that a subscription selected."""
+
     @property
-    def path(self) -> str: ...
+    def path(self) -> str:
+        """Its path, such as `/a[1]/b[2]/@x`."""
+
     @property
-    def line(self) -> int: ...
+    def line(self) -> int:
+        """The line where it begins, from 1."""
+
     @property
-    def column(self) -> int: ...
+    def column(self) -> int:
+        """The column where it begins, in characters from 1."""
+
     @property
-    def span(self) -> tuple[int, int]: ...
+    def span(self) -> tuple[int, int]:
+        """Where it begins and ends in the bytes given."""
+
     @property
-    def text(self) -> str: ...
+    def text(self) -> str:
+        """Its string-value."""
+
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 @final
 class Matches(Sequence[Id]):
+    """The ids of one document; built when they are asked for."""
+
     @property
-    def failures(self) -> list[Id]: ...
+    def failures(self) -> list[Id]:
+        """Subscriptions that cost more than one may on this document and were not decided."""
+
     def __len__(self) -> int: ...
     @overload
     def __getitem__(self, at: SupportsIndex, /) -> Id: ...
@@ -190,18 +293,30 @@ class Matches(Sequence[Id]):
     def __iter__(self) -> Iterator[Id]: ...
     def __contains__(self, id: object, /) -> bool: ...
     def __eq__(self, other: object, /) -> bool: ...
-    def index(self, id: Any, *range: int) -> int: ...
-    def count(self, id: Any) -> int: ...
-    def to_arrow(self) -> Any: ...
+    def index(self, id: Any, *range: int) -> int:
+        """The first place of an id."""
+
+    def count(self, id: Any) -> int:
+        """How often an id occurs."""
+
+    def to_arrow(self) -> Any:
+        """The ids as an Arrow array."""
 
 @final
 class Batch(Sequence[Matches | DocumentError]):
+    """The results of `match_many`."""
+
     def __len__(self) -> int: ...
     @overload
     def __getitem__(self, at: SupportsIndex, /) -> Matches | DocumentError: ...
     @overload
     def __getitem__(self, at: slice, /) -> list[Matches | DocumentError]: ...
     def __iter__(self) -> Iterator[Matches | DocumentError]: ...
-    def index(self, result: Any, *range: int) -> int: ...
-    def count(self, result: Any) -> int: ...
-    def to_arrow(self) -> Any: ...
+    def index(self, result: Any, *range: int) -> int:
+        """The first place of a result."""
+
+    def count(self, result: Any) -> int:
+        """How often a result occurs."""
+
+    def to_arrow(self) -> Any:
+        """The ids of all documents as an Arrow list array; null for a bad document."""
