@@ -176,7 +176,7 @@ class Index:
         Gives the normal form as text: what the expression is rewritten to before it is matched.
 
         >>> Index().check("//b[count(c) > 0]/..")
-        '//*[b[c]]'
+        '//b/c'
         """
         form, warning = self._core.check(xpath, ordered, namespaces, variables)
         if warning and self._warns:
