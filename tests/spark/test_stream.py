@@ -289,7 +289,7 @@ def test_what_cannot_be_is_told(spark: SparkSession, tmp_path: Path) -> None:
     simple(spark, tmp_path, "//a")
     put(spark, tmp_path / "in", [(1, b"<a/>")], "1")
     documents = arriving(spark, tmp_path / "in")
-    with pytest.raises(ValueError, match="are no stream"):
+    with pytest.raises(ValueError, match="are not a stream"):
         run(spark.createDataFrame([(1, b"<a/>")], SCHEMA), tmp_path)
     with pytest.raises(ValueError, match="have no column 'text'"):
         run(documents, tmp_path, document="text")

@@ -118,7 +118,7 @@ def compile_command(
     dtd: OptionalDtd = None,
     root: Root = None,
     keep_going: Annotated[
-        bool, typer.Option("--reject", help="Refused rows are no failure: compile the others.")
+        bool, typer.Option("--reject", help="Compile the rest when some rows are refused.")
     ] = False,
     master: Master = None,
     memory: Memory = "2g",

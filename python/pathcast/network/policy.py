@@ -65,7 +65,7 @@ class Policy:
     rate: float | None = None
     """Messages a second from one sender; more go to the quarantine. None means no bound."""
     total_rate: float | None = None
-    """Messages a second from all senders together, so that many names are no way around `rate`."""
+    """Messages a second from all senders together, so that using many names does not get around `rate`."""
     max_clients: int = 100_000
     """Clients that have subscribed or advertised something."""
     burst: int = 1_000

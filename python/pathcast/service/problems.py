@@ -12,7 +12,7 @@ MEDIA_TYPE = "application/problem+json"
 
 
 class Problem(Exception):  # noqa: N818 - RFC 9457 calls it so
-    """An answer that is no success.
+    """An answer that reports a failure.
 
     >>> Problem(404, "unknown-topic", "There is no such topic", "news").answer()["type"]
     'urn:pathcast:unknown-topic'

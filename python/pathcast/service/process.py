@@ -80,7 +80,7 @@ def play(host: str, port: int, show: bool) -> None:
 
 
 def _run(server: _Server) -> None:
-    """Until a signal; to be asked to stop is no failure, so the exit status is 0."""
+    """Until a signal; being asked to stop is not a failure, so the exit status is 0."""
 
     def leave(number: int, frame: FrameType | None) -> None:
         sys.exit(0)

@@ -58,7 +58,7 @@ def read_cursor(text: str | int | None) -> int | None:
     except ValueError:
         number = -1
     if not 0 <= number < 1 << 63:
-        raise Problem(400, "cursor", "The cursor is none of ours", repr(text))
+        raise Problem(400, "cursor", "The cursor is not valid", repr(text))
     return number
 
 

@@ -106,7 +106,7 @@ def remove_unused(folder: str | os.PathLike[str], *, grace: float = 0.0) -> list
 def _local(folder: str | os.PathLike[str]) -> Path:
     place = local_path(folder)
     if place is None:
-        raise ValueError(f"{os.fspath(folder)} is no folder that this process can open")
+        raise ValueError(f"{os.fspath(folder)} is not a folder that this process can open")
     return place
 
 

@@ -48,7 +48,7 @@ async def ack(request: Request, topic: str, id: str, body: AckBody) -> Response:
     live = await service.topic(key.tenant, topic)
     cursor = read_cursor(body.cursor)
     if cursor is None:
-        raise Problem(400, "cursor", "The cursor is none of ours", "it is empty")
+        raise Problem(400, "cursor", "The cursor is not valid", "it is empty")
     acked = await pulling.acknowledge(service, live, id, cursor)
     return requests.answer({"cursor": str(acked)})
 

@@ -19,7 +19,7 @@ def check_name(what: str, name: str) -> str:
     """The name of a topic, subscription or tenant; a `Problem` when it is none."""
     if re.fullmatch(NAME, name) is None:
         detail = f"{name!r}: letters, digits, '.', '_' and '-', at most 128"
-        raise Problem(422, "name", f"This is no name for a {what}", detail)
+        raise Problem(422, "name", f"This is not a valid name for a {what}", detail)
     return name
 
 

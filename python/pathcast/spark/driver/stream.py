@@ -89,7 +89,7 @@ def stream(
     happens in the server.
     """
     if not documents.isStreaming:
-        raise ValueError("these documents are no stream: read them with streaming=True, or use match()")
+        raise ValueError("these documents are not a stream: read them with streaming=True, or use match()")
     options = MatchOptions(document, id, engine, mode=mode, batch_bytes=batch_bytes, ship=ship)
     column_type(documents, id, "documents")
     column_type(documents, document, "documents", (StringType, BinaryType))

@@ -127,7 +127,7 @@ def _delivered(ids: Any, lists: Any, shard: OpenShard) -> Iterator[Any]:
 
 
 def no_match(rows: int, shard: OpenShard, shape: Shape) -> dict[str, Any]:
-    """The columns of matches for rows that are none but shall stay rows."""
+    """Empty columns of matches, for rows that are dead letters."""
     columns = {"subscription_id": pa.nulls(rows, shard.ids.type)}
     if shard.subscribers is not None:
         columns["subscriber"] = pa.nulls(rows, shard.subscribers.type)

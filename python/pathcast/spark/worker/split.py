@@ -6,7 +6,7 @@ record's own tags, comments, CDATA sections and processing instructions. `<` is 
 attribute value, so no other place can hold a tag that is none; `>` may be, so the end of a tag is sought past
 quoted values. 150 to 250 MB of XML a second on one core.
 
-The splitter is no judge of XML: a broken record comes out as it is, for the reader to refuse with a line and
+The splitter does not judge XML: a broken record comes out as it is, for the reader to refuse with a line and
 a column. What cannot come out as a record comes out as text that says what happened, which the reader refuses
 too: nothing is lost in silence. Not carried into records: `xml:lang` and its kind from ancestors, and
 attribute defaults of an internal DTD subset.
