@@ -10,8 +10,8 @@
 //! **In parts.** The states that one set leads to are kept apart from those that another leads to. A start tag leads from
 //! each set to a *passing* set, which the next start tag leaves, and a *staying* set behind the `//` of those states,
 //! which stays active until the element ends. So a set depends on a few names since the last `//`, not on the whole way,
-//! and documents soon reach no new ones. A start tag costs a look-up for each set that leads on. It is the run of
-//! YFilter with sets in place of states. Where sets would multiply, many are made one.
+//! and a set takes few bytes (5 MB in place of 48 for those news documents). A start tag costs a look-up for each set that
+//! leads on. It is the run of YFilter with sets in place of states. Where sets would multiply, many are made one.
 //!
 //! **Data.** The nondeterministic automaton is immutable and shared. What is built lies in the run, one for each
 //! thread: sets by content, transitions `(set, name) -> (passing, staying, accepted)`, and the accepted path sets, each
