@@ -38,7 +38,8 @@ def unavailable(reason: str) -> None:
     pytest.skip(reason)
 
 
-@pytest.fixture(scope="session")
+# Not for the whole session: while Playwright runs, its event loop is the thread's, and others may not start one.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     chromium = (
         os.environ.get("PATHCAST_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
