@@ -7,6 +7,7 @@ mod picture;
 
 pub use picture::{Given, Picture};
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -39,7 +40,8 @@ pub fn select(index: &Index, document: &Given<'_>) -> Result<Selection, Document
     let settings = index.settings();
     let mut names = Names::default();
     let mut arena = Arena::default();
-    let mut terms: FxHashMap<Box<[u8]>, Option<TermId>> = FxHashMap::default();
+    // Strangers write the expressions: a seeded hash.
+    let mut terms: HashMap<Box<[u8]>, Option<TermId>> = HashMap::default();
     let mut asked = Vec::new();
     for id in matches.ids() {
         let Some(written) = index.written(id) else { continue };

@@ -1,6 +1,6 @@
 //! A document as a tree whose nodes can be shown to a person: what they are called and where they are.
 
-use rustc_hash::FxHashMap;
+use std::collections::HashMap;
 
 use crate::limits::Limits;
 use crate::names::{Names, NamespaceId};
@@ -131,7 +131,8 @@ impl Picture {
 
 /// By node: its number among siblings of its kind and name, and whether there are others.
 fn numbered(tree: &Tree) -> Vec<(u32, bool)> {
-    let mut counts: FxHashMap<(NodeId, &str, bool), u32> = FxHashMap::default();
+    // Strangers choose the names: a seeded hash.
+    let mut counts: HashMap<(NodeId, &str, bool), u32> = HashMap::default();
     let key = |node: NodeId| {
         let label = match tree.kind(node) {
             Kind::Text => ("text", false),
