@@ -38,7 +38,7 @@ def unavailable(reason: str) -> None:
     pytest.skip(reason)
 
 
-# Not for the whole session: while Playwright runs, its event loop is the thread's, and others may not start one.
+# Not for the whole session: while Playwright runs, its event loop is the thread's; no other may start.
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     chromium = (
