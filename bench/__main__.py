@@ -166,7 +166,27 @@ def _print(console: Console, name: str, rows: Sequence[Row], title: str = "") ->
     for row in rows:
         cells = (shown(row.values.get(each, nan)) for each in columns)
         table.add_row(row.subject, *cells, *([row.note] if notes else []))
-    console.print(table)
+    # A squeezed table cannot be read: one that is too wide is turned, some rows at a time.
+    if table.__rich_measure__(console, console.options.update(width=10_000)).maximum > console.width:
+        for few in batched(rows, 5):
+            console.print(_turned(name, columns, few, title))
+    else:
+        console.print(table)
+
+
+def _turned(name: str, columns: list[str], rows: Sequence[Row], title: str) -> Table:
+    """A figure a line, a row a column."""
+    table = Table(name, *(row.subject for row in rows), title=title or None, title_justify="left")
+    for each in columns:
+        table.add_row(each, *(shown(row.values.get(each, nan)) for row in rows))
+    if any(row.note for row in rows):
+        table.add_row("note", *(row.note for row in rows))
+    return table
+
+
+def batched(rows: Sequence[Row], size: int) -> Iterator[Sequence[Row]]:
+    """The rows in order, at most so many at a time."""
+    return (rows[at : at + size] for at in range(0, len(rows), size))
 
 
 if __name__ == "__main__":
