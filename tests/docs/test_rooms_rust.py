@@ -21,6 +21,7 @@ PAPERS = ("hops", "xfilter", "pma", "predicate", "index_filter", "xtrie")
 ORDERS = {"pathcast-core": CORE, "pathcast-papers": PAPERS}
 USES = {
     "pathcast-core": set(),
+    "pathcast-fuzz": {"pathcast_core"},
     "pathcast-papers": {"pathcast_core"},
     "pathcast-python": {"pathcast_core", "pathcast_papers"},
 }

@@ -8,6 +8,7 @@
 //! Either way one state stands for one step or element (the construction of Glushkov), so a state has one name, and
 //! state 0 is the document node. Reading is linear; a group within a group is bounded in depth, all in size.
 
+use hashbrown::HashMap;
 use rustc_hash::FxHashMap;
 
 use crate::names::{NameId, Names, NamespaceId};
@@ -114,7 +115,7 @@ impl Advertisement {
 
     /// Whether every path of the other is one of this. Gives up, with no, after `budget` pairs of sets.
     pub fn covers(&self, other: &Self, budget: usize) -> bool {
-        let mut seen: FxHashMap<(u32, Vec<u32>), ()> = FxHashMap::default();
+        let mut seen: HashMap<(u32, Vec<u32>), ()> = HashMap::default();
         let mut open = vec![(0, vec![0])];
         while let Some((state, mine)) = open.pop() {
             for &next in &other.follow[state as usize] {

@@ -5,7 +5,7 @@
 //! automaton is made deterministic on the way, level by level; a path at which the merger can no longer be satisfied
 //! is left, so narrow mergers cost little. Counts are doubles, their ratio is what is asked for.
 
-use rustc_hash::FxHashMap;
+use hashbrown::HashMap;
 
 use super::advertisement::Advertisement;
 use crate::names::{NameId, Names};
@@ -72,11 +72,11 @@ pub fn imperfect_degree(
 ) -> Option<f64> {
     let patterns: Vec<Vec<Level>> =
         std::iter::once(merger).chain(members.iter().copied()).map(levels).collect();
-    let mut now: FxHashMap<(Vec<u32>, Vec<Progress>), f64> = FxHashMap::default();
+    let mut now: HashMap<(Vec<u32>, Vec<Progress>), f64> = HashMap::default();
     now.insert((vec![0], patterns.iter().map(|levels| start(levels)).collect()), 1.0);
     let (mut selected, mut wanted) = (0.0, 0.0);
     for _ in 0..depth {
-        let mut next: FxHashMap<(Vec<u32>, Vec<Progress>), f64> = FxHashMap::default();
+        let mut next: HashMap<(Vec<u32>, Vec<Progress>), f64> = HashMap::default();
         for ((states, progress), count) in now {
             for (label, below) in successors(advertisement, &states) {
                 let progress: Vec<Progress> = patterns

@@ -9,7 +9,7 @@
 //!
 //! The bits of an edge are those of all paths that ever went over it; they are forgotten when the edge is.
 
-use rustc_hash::FxHashMap;
+use hashbrown::HashMap;
 
 use super::Handle;
 use super::keys::Value;
@@ -79,7 +79,7 @@ fn take(terminals: &mut Vec<Terminal>, gone: Terminal) {
 
 /// How many were taken.
 fn take_valued(
-    valued: &mut FxHashMap<(NodeId, Value), Vec<Terminal>>,
+    valued: &mut HashMap<(NodeId, Value), Vec<Terminal>>,
     key: (NodeId, Value),
     gone: Terminal,
 ) -> u32 {
@@ -100,8 +100,8 @@ pub(super) struct Trie {
     free: Vec<NodeId>,
     /// By node and value: paths of expressions that need this value, and of those that have it. A hundred thousand
     /// expressions that differ in one value would otherwise all be candidates of each other.
-    needed: FxHashMap<(NodeId, Value), Vec<Terminal>>,
-    had: FxHashMap<(NodeId, Value), Vec<Terminal>>,
+    needed: HashMap<(NodeId, Value), Vec<Terminal>>,
+    had: HashMap<(NodeId, Value), Vec<Terminal>>,
 }
 
 impl Default for Trie {
@@ -109,8 +109,8 @@ impl Default for Trie {
         Self {
             nodes: vec![Node::default()],
             free: Vec::new(),
-            needed: FxHashMap::default(),
-            had: FxHashMap::default(),
+            needed: HashMap::default(),
+            had: HashMap::default(),
         }
     }
 }

@@ -3,8 +3,7 @@
 //! **Invariants.** Equal expressions have one number. A linear path is known to the engine while some expression looks
 //! for it, and not longer. Taking out what was put in leaves nothing behind.
 
-use hashbrown::HashTable;
-use rustc_hash::FxHashMap;
+use hashbrown::{HashMap, HashTable};
 
 use super::expression::{Expression, ExpressionId};
 use super::normal_form::NormalForm;
@@ -26,7 +25,7 @@ pub(super) struct Expressions {
     decided: HashTable<ExpressionId>,
     /// By constant: the expression that is it.
     constants: [Option<ExpressionId>; 2],
-    alternatives: FxHashMap<Box<[PathId]>, ExpressionId>,
+    alternatives: HashMap<Box<[PathId]>, ExpressionId>,
     /// Counts changes, so that remembered answers are not outlived.
     changes: u64,
 }

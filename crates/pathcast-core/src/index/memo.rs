@@ -7,10 +7,9 @@
 //! An answer is kept when its signature comes a second time. Most signatures of a feed of long documents come once, and to
 //! keep and drop their answers would cost more than to find them.
 
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHasher};
+use hashbrown::HashMap;
 
 use super::expression::ExpressionId;
 
@@ -29,7 +28,7 @@ const SEEN: usize = 1 << 16;
 /// The answers of one run.
 #[derive(Debug, Default)]
 pub(super) struct Memo {
-    answers: FxHashMap<Box<[u32]>, Remembered>,
+    answers: HashMap<Box<[u32]>, Remembered>,
     bytes: usize,
     /// By a signature's hash, cut to a place: the hash of the last one there.
     seen: Vec<u64>,
@@ -57,9 +56,7 @@ impl Memo {
 
     /// Whether a signature that has no answer came before, as far as is known; it has now.
     pub(super) fn seen(&mut self, signature: &[u32]) -> bool {
-        let mut hasher = FxHasher::default();
-        signature.hash(&mut hasher);
-        let hash = hasher.finish();
+        let hash = crate::hashing::hash(signature);
         self.seen.resize(SEEN, 0);
         let last = &mut self.seen[hash as usize % SEEN];
         std::mem::replace(last, hash) == hash

@@ -1,5 +1,6 @@
 //! Decides conditions exactly, a set of nodes at a time.
 
+use hashbrown::HashMap;
 use rustc_hash::FxHashMap;
 
 use super::arena::{Arena, ConditionId, PatternId, Shared, SharedBranch};
@@ -20,7 +21,7 @@ pub struct Memory {
     decided: Vec<PatternId>,
     nodes: Vec<NodeId>,
     roots: FxHashMap<u32, bool>,
-    pub(super) firsts: FxHashMap<Vec<super::arena::SharedStep>, std::sync::Arc<[NodeId]>>,
+    pub(super) firsts: HashMap<Vec<super::arena::SharedStep>, std::sync::Arc<[NodeId]>>,
     pub(super) terms: TermMemory,
     marks: Marks,
 }

@@ -1,6 +1,6 @@
 //! What has been built so far: sets, transitions, accepted paths; and what goes when there is no more room.
 
-use rustc_hash::FxHashMap;
+use hashbrown::HashMap;
 
 use super::accepted::{Accepted, AcceptedId};
 use super::sets::{EMPTY, SetId, Sets};
@@ -19,7 +19,7 @@ pub(super) struct Cache {
     transitions: Transitions,
     pub(super) accepted: Accepted,
     /// Unions of sets by their numbers.
-    unions: FxHashMap<Box<[SetId]>, SetId>,
+    unions: HashMap<Box<[SetId]>, SetId>,
     union_bytes: usize,
     next: Configuration,
 }

@@ -1,9 +1,6 @@
 //! Sets of states of the shared automaton, each stored once.
 
-use std::hash::{Hash, Hasher};
-
 use hashbrown::HashTable;
-use rustc_hash::FxHasher;
 
 use crate::engine::yfilter::YFilter;
 
@@ -120,7 +117,5 @@ impl Sets {
 }
 
 pub(super) fn hash(numbers: &[u32]) -> u64 {
-    let mut hasher = FxHasher::default();
-    numbers.hash(&mut hasher);
-    hasher.finish()
+    crate::hashing::hash(numbers)
 }

@@ -1,6 +1,6 @@
 //! Comparisons: a node-set stands for some node in it.
 
-use rustc_hash::FxHashSet;
+use hashbrown::HashSet;
 
 use super::{Context, Ref, TermId};
 use crate::twig::evaluate::Evaluator;
@@ -85,7 +85,7 @@ impl Evaluator<'_> {
     fn compare_texts(&mut self, comparison: Comparison, left: &[Ref], right: &[Ref]) -> bool {
         if comparison == Comparison::Equal {
             let (few, many) = if left.len() < right.len() { (left, right) } else { (right, left) };
-            let texts: FxHashSet<&str> = few.iter().map(|&node| self.value_of(node)).collect();
+            let texts: HashSet<&str> = few.iter().map(|&node| self.value_of(node)).collect();
             return !texts.is_empty() && many.iter().any(|&node| texts.contains(self.value_of(node)));
         }
         let (Some(&first), Some(_)) = (left.first(), right.first()) else { return false };

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use hashbrown::HashMap;
 use memchr::memmem;
-use rustc_hash::FxHashMap;
 
 use super::{Context, Ref, TermId};
 use crate::pattern::Term;
@@ -144,7 +144,7 @@ impl<'a> Evaluator<'a> {
         term: TermId,
         parts: &[TermId],
         context: Context,
-    ) -> Arc<FxHashMap<char, Option<char>>> {
+    ) -> Arc<HashMap<char, Option<char>>> {
         let arena = self.arena;
         let fixed = parts[1..].iter().all(|&part| matches!(arena.term(part), Term::Text(_)));
         if fixed && let Some(known) = self.memory.terms.tables.get(&term) {
@@ -152,7 +152,7 @@ impl<'a> Evaluator<'a> {
         }
         let (from, to) = (self.text(parts[1], context), self.text(parts[2], context));
         self.spend(from.len());
-        let mut table = FxHashMap::default();
+        let mut table = HashMap::default();
         let mut to = to.chars();
         for character in from.chars() {
             let other = to.next();

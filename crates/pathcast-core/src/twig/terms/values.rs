@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use hashbrown::HashMap;
 use rustc_hash::FxHashMap;
 
 use super::{Context, Facts, Ref, TermId};
@@ -22,9 +23,9 @@ pub(in crate::twig) struct TermMemory {
     /// Node-sets that do not depend on a context node.
     sets: FxHashMap<TermId, Arc<[Ref]>>,
     /// By term: which character `translate()` makes of which.
-    pub(super) tables: FxHashMap<TermId, Arc<FxHashMap<char, Option<char>>>>,
+    pub(super) tables: FxHashMap<TermId, Arc<HashMap<char, Option<char>>>>,
     /// By pattern and flags; kept from one document to the next.
-    pub(super) patterns: FxHashMap<(Box<str>, Box<str>), Option<regex::Regex>>,
+    pub(super) patterns: HashMap<(Box<str>, Box<str>), Option<regex::Regex>>,
 }
 
 /// Compiled patterns that one thread keeps.
