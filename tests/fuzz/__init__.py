@@ -1,0 +1,1 @@
+"""What must hold for any bytes that a stranger sends to the parts written in Python."""
