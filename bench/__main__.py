@@ -33,6 +33,7 @@ from bench import (
     service,
     spark,
     twig_sets,
+    worst_cases,
     xtrie,
 )
 from bench.harness.kept import Kept, Row, commit, names_of, shown
@@ -47,6 +48,7 @@ EXPERIMENTS: dict[str, Callable[[Kept, Plan], Iterator[Row]]] = {
     "registration": registration.table,
     "filters": filters.filters,
     "pruning": pruning.table,
+    "worst-cases": worst_cases.table,
     "network-tables": network.tables,
     "network-insertion": network.insertion,
     "network-routing": network.routing,
