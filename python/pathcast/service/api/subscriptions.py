@@ -65,7 +65,7 @@ async def put(request: Request, topic: str, id: str, body: SubscriptionBody) -> 
 
     An expression that is refused answers 422 with its column, and nothing changes.
     """
-    service, key = await requests.allowed(request, "subscribe", topic)
+    service, key = await requests.allowed(request, "subscribe", topic=topic)
     live = await service.topic(key.tenant, topic)
     given = _checked(service, live, body.subscription(check_name("subscription", id)))
     [(done, new)] = await subscribing.put(service, live, key, [given])
@@ -75,7 +75,7 @@ async def put(request: Request, topic: str, id: str, body: SubscriptionBody) -> 
 @router.patch(PATH + "/{id}", summary="Pause a subscription, or go on")
 async def pause(request: Request, topic: str, id: str, body: EnabledBody) -> Response:
     """While it is paused, documents pass it by; what was delivered before stays."""
-    service, key = await requests.allowed(request, "subscribe", topic)
+    service, key = await requests.allowed(request, "subscribe", topic=topic)
     live = await service.topic(key.tenant, topic)
     known = await _find(service, live, id)
     [(done, _)] = await subscribing.put(service, live, key, [replace(known, enabled=body.enabled)])
@@ -85,26 +85,26 @@ async def pause(request: Request, topic: str, id: str, body: EnabledBody) -> Res
 @router.get(PATH + "/{id}", summary="Look at a subscription")
 async def get(request: Request, topic: str, id: str) -> Response:
     """As it was put, without the secret."""
-    service, key = await requests.allowed(request, "read", topic)
+    service, key = await requests.allowed(request, "read", "subscribe", topic=topic)
     return requests.answer(shown(await _find(service, await service.topic(key.tenant, topic), id)))
 
 
 @router.delete(PATH + "/{id}", status_code=204, summary="Remove a subscription")
 async def delete(request: Request, topic: str, id: str) -> Response:
     """With everything that waits for it."""
-    service, key = await requests.allowed(request, "subscribe", topic)
+    service, key = await requests.allowed(request, "subscribe", topic=topic)
     await subscribing.remove(service, await service.topic(key.tenant, topic), id)
     return Response(status_code=204)
 
 
 @router.get(PATH, summary="List subscriptions")
 async def page(request: Request, topic: str, cursor: str = "", limit: int = 100, label: str = "") -> Response:
-    """In order of their ids; `label=name:value` picks those with a label."""
-    service, key = await requests.allowed(request, "read", topic)
+    """In order of their ids; `label=name:value` or `label=name` picks those with a label."""
+    service, key = await requests.allowed(request, "read", "subscribe", topic=topic)
     live = await service.topic(key.tenant, topic)
     limit = requests.limited(limit)
     name, colon, value = label.partition(":")
-    labels = {name: value} if colon else {}
+    labels = {name: value if colon else None} if label else {}
     found = await service.read(lambda c: subscriptions.page(c, live.number, cursor, limit + 1, labels))
     items = [shown(each) for each in found[:limit]]
     after = items[-1]["id"] if len(found) > limit else None
@@ -128,7 +128,7 @@ async def page(request: Request, topic: str, cursor: str = "", limit: int = 100,
 )
 async def bulk(request: Request, topic: str) -> Response:
     """JSON lines, each with an `id`. The answer has a line for each: `status`, and why it was refused."""
-    service, key = await requests.allowed(request, "subscribe", topic)
+    service, key = await requests.allowed(request, "subscribe", topic=topic)
     live = await service.topic(key.tenant, topic)
     answers: list[Any] = []
     chunk: list[bytes] = []
@@ -192,7 +192,7 @@ async def _load(service: Service, live: LiveTopic, key: Key, chunk: list[bytes])
 @router.post(PATH + "/{id}/test", summary="Call the receiver once with a test document")
 async def test(request: Request, topic: str, id: str) -> Response:
     """The answer says how it went; nothing is stored or tried again."""
-    service, key = await requests.allowed(request, "subscribe", topic)
+    service, key = await requests.allowed(request, "subscribe", topic=topic)
     live = await service.topic(key.tenant, topic)
     one = await _find(service, live, id)
     if one.webhook is None:

@@ -34,6 +34,7 @@ log = logging.getLogger("pathcast.service")
 ALL = 256  # calls of one process at a time
 EACH = 4  # of one subscription
 _IDLE = 1.0  # seconds between two looks at the store when nothing wakes the dispatcher
+_PULLED = "the subscription is pulled now, and the document with it"
 _GRACE = 5.0  # seconds that a lease lasts beyond the longest call
 
 
@@ -83,16 +84,23 @@ class Dispatcher:
 
         leased = await self._service.writer.run("#webhooks", work)
         back: list[int] = []
+        changed: list[int] = []
         for push in leased:
             at = (push.topic, push.subscription)
-            if self._busy[at] >= (1 if at in self._failing else EACH):
+            if not push.delivery:
+                changed.append(push.number)
+            elif self._busy[at] >= (1 if at in self._failing else EACH):
                 back.append(push.number)
-                continue
-            self._begin(push)
-        if back:
-            await self._service.writer.run(
-                "#webhooks", lambda connection: pushes.release(connection, back, self.worker, now)
-            )
+            else:
+                self._begin(push)
+
+        def unused(connection: Connection) -> None:
+            pushes.release(connection, back, self.worker, now)
+            for number in changed:
+                pushes.settle(connection, number, self.worker, now, state="dropped", reason=_PULLED)
+
+        if back or changed:
+            await self._service.writer.run("#webhooks", unused)
         return len(leased) > len(back)
 
     def _begin(self, push: Push) -> None:
@@ -159,6 +167,7 @@ def _less(counter: Counter[K], at: K) -> None:
 
 def call_of(push: Push) -> Call:
     """What the receiver of a push gets."""
+    assert push.delivery is not None
     webhook = push.delivery["webhook"]
     return Call(
         url=webhook["url"],

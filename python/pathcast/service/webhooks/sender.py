@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import ssl
 import time
 from collections.abc import Sequence
@@ -56,7 +55,7 @@ class Call:
             "pathcast-topic": self.topic,
             "pathcast-subscription": self.subscription,
         }
-        if self.trace and re.fullmatch(r"[0-9a-f-]{55}", self.trace):
+        if self.trace:
             headers["traceparent"] = self.trace
         return headers
 
