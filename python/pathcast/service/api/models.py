@@ -78,6 +78,22 @@ class SchemaBody(Body):
     root: str | None = None
 
 
+class KafkaBody(Body):
+    """A topic of the server's Kafka."""
+
+    topic: str = Field(pattern=r"^[A-Za-z0-9._-]{1,249}$")
+
+
+class KafkaSourceBody(KafkaBody):
+    """Where documents come from."""
+
+    group: str | None = Field(
+        default=None,
+        pattern=f"^{NAME}$",
+        description="The consumer group; otherwise `pathcast-TENANT-TOPIC`.",
+    )
+
+
 class TopicBody(Body):
     """The settings of a topic."""
 
@@ -93,6 +109,9 @@ class TopicBody(Body):
     )
     limits: dict[str, int] | None = Field(default=None, description="Bounds on documents and expressions.")
     retention: float | None = Field(default=None, gt=0, description="Seconds that documents are kept.")
+    kafka: KafkaSourceBody | None = Field(
+        default=None, description="A topic of the server's Kafka that documents are taken from."
+    )
 
     def settings(self) -> dict[str, Any]:
         """As the store keeps them: only what was set."""
@@ -119,12 +138,19 @@ class DeliveryBody(Body):
     """How documents reach the subscriber; nothing means that they are pulled."""
 
     webhook: WebhookBody | None = None
+    kafka: KafkaBody | None = None
     pull: dict[str, Any] | None = None
     events: dict[str, Any] | None = None
 
+    @model_validator(mode="after")
+    def _one_channel(self) -> DeliveryBody:
+        if self.webhook is not None and self.kafka is not None:
+            raise ValueError("a subscription is delivered by webhook or to Kafka, not both")
+        return self
+
     def stored(self) -> dict[str, Any] | None:
         """As the store keeps it."""
-        return {"webhook": self.webhook.model_dump()} if self.webhook is not None else None
+        return self.model_dump(include={"webhook", "kafka"}, exclude_none=True) or None
 
 
 class SubscriptionBody(Body):

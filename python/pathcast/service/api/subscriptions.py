@@ -23,7 +23,7 @@ from pathcast.service.store.documents import new_id
 from pathcast.service.store.keys import Key
 from pathcast.service.store.subscriptions import Subscription
 from pathcast.service.webhooks import addresses
-from pathcast.service.webhooks.sender import Call
+from pathcast.service.webhooks.sender import Letter
 
 router = APIRouter(tags=["subscriptions"])
 PATH = "/v1/topics/{topic}/subscriptions"
@@ -41,8 +41,10 @@ def shown(each: Subscription, secret: bool = False) -> dict[str, Any]:
         if value is not None:
             answer[name] = value
     webhook = each.webhook
-    if webhook is not None:
-        answer["delivery"] = {"webhook": dict(webhook) if secret else {"url": webhook["url"]}}
+    if webhook is not None and not secret:
+        answer["delivery"] = {"webhook": {"url": webhook["url"]}}
+    elif each.delivery is not None:
+        answer["delivery"] = each.delivery
     if each.created:
         answer |= {"created": iso(each.created), "acked": str(each.acked)}
     return answer
@@ -56,6 +58,9 @@ def _checked(service: Service, live: LiveTopic, given: Subscription) -> Subscrip
             addresses.check_url(given.webhook["url"], service.settings.webhook_networks)
         except ValueError as error:
             raise Problem(422, "webhook", "The receiver is refused", str(error)) from None
+    if given.channel == "kafka":
+        assert given.delivery is not None
+        subscribing.check_kafka(service, live.tenant, given.delivery["kafka"]["topic"])
     return given
 
 
@@ -189,19 +194,16 @@ async def _load(service: Service, live: LiveTopic, key: Key, chunk: list[bytes])
     return answers
 
 
-@router.post(PATH + "/{id}/test", summary="Call the receiver once with a test document")
+@router.post(PATH + "/{id}/test", summary="Send the receiver one test document")
 async def test(request: Request, topic: str, id: str) -> Response:
     """The answer says how it went; nothing is stored or tried again."""
     service, key = await requests.allowed(request, "subscribe", topic=topic)
     live = await service.topic(key.tenant, topic)
     one = await _find(service, live, id)
-    if one.webhook is None:
+    if one.delivery is None:
         raise Problem(409, "no-webhook", "The subscription has no webhook", f"subscription {id!r}")
-    now = service.settings.clock()
-    document = new_id(now).replace("doc_", "test_")
-    call = Call(
-        url=one.webhook["url"],
-        secret=one.webhook["secret"],
+    document = new_id(service.settings.clock()).replace("doc_", "test_")
+    letter = Letter(
         id=delivery_id(document, live.name, id),
         body=_TEST,
         content_type="application/xml",
@@ -209,11 +211,11 @@ async def test(request: Request, topic: str, id: str) -> Response:
         topic=live.name,
         subscription=id,
     )
-    outcome = await service.dispatcher.sender.call(call, now)
+    outcome = await service.dispatcher.deliver(one.delivery, letter)
     return requests.answer(
         {
             "delivered": outcome.ok,
-            "id": call.id,
+            "id": letter.id,
             "status": outcome.status,
             "reason": outcome.reason,
             "seconds": round(outcome.seconds, 6),
