@@ -25,6 +25,7 @@ from pathcast.service.api import (
     topics,
 )
 from pathcast.service.api.description import describe
+from pathcast.service.api.mistakes import place, sentence
 from pathcast.service.core import Service
 from pathcast.service.headers import Headers
 from pathcast.service.problems import Problem, bad_document, unavailable
@@ -104,14 +105,8 @@ def handle_errors(app: FastAPI) -> None:
 
     async def invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        found = [
-            {
-                "where": ".".join(str(part) for part in each["loc"]),
-                "message": each["msg"].removeprefix("Value error, "),
-            }
-            for each in error.errors()
-        ]
-        detail = "; ".join(f"{each['where']}: {each['message']}" for each in found[:5])
+        found = [{"where": place(each["loc"]), "message": sentence(each)} for each in error.errors()]
+        detail = "; ".join(each["message"] for each in found[:5])
         return Problem(422, "request", "The request is wrong", detail, errors=found).response()
 
     async def http(request: Request, error: Exception) -> Response:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from pathcast.errors import DocumentError
+from pathcast.service.api.mistakes import sentence
 from pathcast.service.api.requests import unpacked
 from pathcast.service.problems import Problem
 
@@ -80,9 +81,8 @@ def _line(line: bytes, limit: int) -> Part:
         given = Line.model_validate_json(line)
         document = base64.b64decode(given.document, validate=True)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        return Part(problem=Problem(422, "request", "The line is not a document", f"{where}: {first['msg']}"))
+        told = sentence(error.errors(include_url=False)[0])
+        return Part(problem=Problem(422, "request", "The line is not a document", told))
     except (binascii.Error, ValueError) as error:
         return Part(problem=Problem(422, "request", "The document is not base64", str(error)))
     headers = {"content-type": given.content_type, "idempotency-key": given.idempotency_key}

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from pathcast.service import subscribing
 from pathcast.service.api import requests
+from pathcast.service.api.mistakes import sentence
 from pathcast.service.api.models import BulkLine, EnabledBody, SubscriptionBody, check_name
 from pathcast.service.catalog import LiveTopic
 from pathcast.service.core import Service
@@ -175,9 +176,8 @@ async def _load(service: Service, live: LiveTopic, key: Key, chunk: list[bytes])
         except Problem as problem:
             answers.append({"id": id, **problem.answer()})
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = ".".join(map(str, first["loc"]))
-            refused = Problem(422, "request", "The line is not a subscription", f"{where}: {first['msg']}")
+            told = sentence(error.errors(include_url=False)[0])
+            refused = Problem(422, "request", "The line is not a subscription", told)
             answers.append({"id": id, **refused.answer()})
         except ValueError as error:
             refused = Problem(422, "request", "The line is not JSON", str(error))
