@@ -76,12 +76,17 @@ def test_locks_name_no_index() -> None:
 
 
 def test_only_transports_open_a_socket() -> None:
-    """In the network, that is; Spark's sink writes to topics too."""
+    """In the network, that is; Spark's sink and the service write to topics too."""
     package = ROOT / "python/pathcast"
     for source in package.rglob("*.py"):
         name = source.relative_to(package).as_posix()
         if name.startswith(
-            ("network/transports/kafka/", "network/transports/monitor.py", "spark/driver/sinks.py")
+            (
+                "network/transports/kafka/",
+                "network/transports/monitor.py",
+                "spark/driver/sinks.py",
+                "service/kafka/",
+            )
         ):
             continue
         names = "confluent_kafka|socket|ssl|http" if name.startswith("network/") else "confluent_kafka"

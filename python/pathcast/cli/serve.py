@@ -14,6 +14,7 @@ import typer
 from pathcast.cli.arguments import Version, fail
 
 if TYPE_CHECKING:
+    from pathcast.service.kafka.cluster import Cluster
     from pathcast.service.settings import Network
 
 _PORT = 8080
@@ -41,6 +42,16 @@ def serve(
             "--allow-webhooks-to",
             metavar="NETWORK",
             help="A private network that webhooks may reach, as in 10.1.0.0/16; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    kafka: Annotated[
+        str | None,
+        typer.Option(
+            "--kafka",
+            metavar="HOST:PORT|FILE",
+            help="A Kafka that topics take documents from and deliver to; its address, or a .toml file.",
+            envvar="PATHCAST_KAFKA",
             show_default=False,
         ),
     ] = None,
@@ -76,6 +87,7 @@ def serve(
             port=port,
             admin_key=os.environ.get("PATHCAST_ADMIN_KEY") or None,
             webhook_networks=tuple(_network(each.strip()) for each in listed if each.strip()),
+            kafka=_cluster(kafka) if kafka else None,
             document_bytes=max_document_bytes,
             worker=worker,
         )
@@ -109,6 +121,18 @@ def service_needed() -> None:
     ]
     if missing:
         fail(f"this needs {', '.join(missing)}: pip install 'pathcast[service]'")
+
+
+def _cluster(given: str) -> Cluster:
+    from pathcast.network.transports.settings import SettingsError
+    from pathcast.service.kafka.cluster import Cluster
+
+    if importlib.util.find_spec("confluent_kafka") is None:
+        fail("this needs confluent_kafka: pip install 'pathcast[kafka]'")
+    try:
+        return Cluster.read(given)
+    except SettingsError as error:
+        fail(f"pathcast: {error}")
 
 
 def _network(text: str) -> Network:

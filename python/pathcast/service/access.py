@@ -40,13 +40,7 @@ class Access:
 
     async def identify(self, request: Request) -> Key:
         """The key that a request carries; a `Problem` without one that counts."""
-        header = request.headers.get("authorization")
-        if header is None:
-            raise unauthorized("send Authorization: Bearer KEY")
-        scheme, _, secret = header.partition(" ")
-        secret = secret.strip()
-        if scheme.lower() != "bearer" or not secret:
-            raise unauthorized("the header must read Authorization: Bearer KEY")
+        secret = _secret(request)
         now = self._settings.clock()
         known = self._known.get(secret)
         if known is None or not 0 <= now - known.checked < _FRESH:
@@ -64,12 +58,32 @@ class Access:
             return keys.by_digest(connection, keys.digest(secret), now)
 
 
-def require(key: Key, scope: str, topic: str | None = None) -> None:
-    """A `Problem` unless the key has the scope and sees the topic; administrators have every scope."""
-    if scope not in key.scopes and "admin" not in key.scopes:
-        raise forbidden(f"the key has not the scope {scope!r}")
-    if topic is not None and not any(fnmatch.fnmatchcase(topic, pattern) for pattern in key.topics):
+def _secret(request: Request) -> str:
+    header = request.headers.get("authorization")
+    if header is None:
+        # A browser's EventSource cannot send a header, so streams of events take the key in the address.
+        token = request.query_params.get("access_token") if request.url.path.endswith("/events") else None
+        if token:
+            return token
+        raise unauthorized("send Authorization: Bearer KEY")
+    scheme, _, secret = header.partition(" ")
+    secret = secret.strip()
+    if scheme.lower() != "bearer" or not secret:
+        raise unauthorized("the header must read Authorization: Bearer KEY")
+    return secret
+
+
+def require(key: Key, scopes: tuple[str, ...], topic: str | None = None) -> None:
+    """A `Problem` unless the key has one of the scopes and sees the topic; `admin` stands for every scope."""
+    if not {*scopes, "admin"} & set(key.scopes):
+        raise forbidden(f"the key does not have the scope {' or '.join(map(repr, scopes))}")
+    if topic is not None and not sees(key, topic):
         raise forbidden(f"the key is not for the topic {topic!r}")
+
+
+def sees(key: Key, topic: str) -> bool:
+    """Whether a key is for a topic."""
+    return any(fnmatch.fnmatchcase(topic, pattern) for pattern in key.topics)
 
 
 def from_this_machine(request: Request) -> bool:

@@ -12,6 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 
 import pathcast
+from pathcast.errors import DocumentError
 from pathcast.service import pages
 from pathcast.service.api import (
     dead_letters,
@@ -24,9 +25,10 @@ from pathcast.service.api import (
     topics,
 )
 from pathcast.service.api.description import describe
+from pathcast.service.api.mistakes import place, sentence
 from pathcast.service.core import Service
 from pathcast.service.headers import Headers
-from pathcast.service.problems import Problem, unavailable
+from pathcast.service.problems import Problem, bad_document, unavailable
 from pathcast.service.settings import Settings
 
 log = logging.getLogger("pathcast.service")
@@ -97,13 +99,14 @@ def handle_errors(app: FastAPI) -> None:
         assert isinstance(error, Problem)
         return error.response()
 
+    async def document(request: Request, error: Exception) -> Response:
+        assert isinstance(error, DocumentError)
+        return bad_document(error).response()
+
     async def invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        found = [
-            {"where": ".".join(str(part) for part in each["loc"]), "message": each["msg"]}
-            for each in error.errors()
-        ]
-        detail = "; ".join(f"{each['where']}: {each['message']}" for each in found[:5])
+        found = [{"where": place(each["loc"]), "message": sentence(each)} for each in error.errors()]
+        detail = "; ".join(each["message"] for each in found[:5])
         return Problem(422, "request", "The request is wrong", detail, errors=found).response()
 
     async def http(request: Request, error: Exception) -> Response:
@@ -116,6 +119,7 @@ def handle_errors(app: FastAPI) -> None:
         return unavailable("the store cannot be reached").response()
 
     app.add_exception_handler(Problem, problem)
+    app.add_exception_handler(DocumentError, document)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, http)
     app.add_exception_handler(SQLAlchemyError, store)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from sqlalchemy import Connection
@@ -22,6 +22,7 @@ from pathcast.service.store.subscriptions import Subscription
 from pathcast.service.store.topics import Topic
 
 _CHUNK = 10_000  # subscriptions that are registered in one call
+_LIMITS = [each.name for each in fields(pathcast.Limits)]
 
 
 @dataclass(slots=True, eq=False)
@@ -97,12 +98,15 @@ def values(variables: dict[str, Any] | None) -> dict[str, Any] | None:
 def empty_index(settings: dict[str, Any]) -> pathcast.Index:
     """An index as the settings of a topic want it; `ValueError` or `PathcastError` when they are wrong."""
     schema = settings.get("schema")
+    limits = settings.get("limits") or {}
+    if unknown := limits.keys() - _LIMITS:
+        raise ValueError(f"there is no limit {min(unknown)!r}; there are {', '.join(_LIMITS)}")
     if isinstance(schema, str):
         schema = {"dtd": schema}
     return pathcast.Index(
         namespaces=settings.get("namespaces"),
         ignore_namespaces=bool(settings.get("ignore_namespaces")),
-        limits=pathcast.Limits(**(settings.get("limits") or {})),
+        limits=pathcast.Limits(**limits),
         schema=Schema.from_text(schema["dtd"], schema.get("root")) if schema else None,
         impossible="ignore",
     )

@@ -7,7 +7,7 @@ import contextlib
 import logging
 import threading
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
@@ -25,6 +25,9 @@ from pathcast.service.store import Database, keys, pushes, topics
 from pathcast.service.store.keys import SCOPES
 from pathcast.service.webhooks.dispatcher import Dispatcher
 from pathcast.service.writer import Writer
+
+if TYPE_CHECKING:
+    from pathcast.service.kafka.source import Sources
 
 T = TypeVar("T")
 
@@ -49,6 +52,7 @@ class Service:
         self.dispatcher = Dispatcher(self)
         self.ready = False
         self.pending = maintenance.Pending(self)
+        self._sources: Sources | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._stopping = threading.Event()
 
@@ -97,6 +101,11 @@ class Service:
         for work in (maintenance.sample, maintenance.expire):
             self._tasks.append(asyncio.create_task(work(self)))
         self._tasks.append(asyncio.create_task(self.dispatcher.run()))
+        if self.settings.kafka is not None and not self.settings.worker:
+            from pathcast.service.kafka.source import Sources
+
+            self._sources = Sources(self)
+            self._tasks.append(asyncio.create_task(self._sources.run()))
         if self.database.shared:
             self._tasks.append(asyncio.create_task(self._follow()))
 
@@ -133,6 +142,8 @@ class Service:
         for task in self._tasks:
             with contextlib.suppress(asyncio.CancelledError):
                 await task
+        if self._sources is not None:
+            await self._sources.stop()
         await asyncio.to_thread(self.writer.close)
         self.database.close()
 

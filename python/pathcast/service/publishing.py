@@ -40,6 +40,8 @@ class Publication:
     """What was found before the transaction, for large documents."""
     version: int = -1
     """The version of the topic that `matches` was found with."""
+    refused: DocumentError | None = None
+    """Why it was refused before it could be matched: its bytes could not be unpacked."""
     status: int = 0
     answer: dict[str, Any] = field(default_factory=dict)
     document: str | None = None
@@ -79,7 +81,13 @@ class Publisher:
             _repeat(mine)
 
     def _match(self, live: LiveTopic, batch: list[Publication]) -> None:
-        unmatched = [each for each in batch if each.matches is None or each.version != live.version]
+        for each in batch:
+            each.matches = each.refused or each.matches
+        unmatched = [
+            each
+            for each in batch
+            if each.refused is None and (each.matches is None or each.version != live.version)
+        ]
         if not unmatched:
             return
         began = time.perf_counter()

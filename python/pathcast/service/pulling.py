@@ -6,7 +6,7 @@ import asyncio
 import base64
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -137,15 +137,24 @@ async def acknowledge(service: Service, live: LiveTopic, id: str, cursor: int) -
 
 
 async def events(
-    service: Service, live: LiveTopic, id: str, after: int | None, body: bool
+    service: Service,
+    live: LiveTopic,
+    id: str,
+    after: int | None,
+    body: bool,
+    allowed: Callable[[], Awaitable[None]],
 ) -> AsyncIterator[bytes]:
-    """Deliveries as Server-Sent Events without end; the id of an event is the cursor to go on from."""
+    """Deliveries as Server-Sent Events without end; the id of an event is the cursor to go on from.
+
+    A stream outlives requests, so `allowed` asks again and again whether its key still counts.
+    """
     service.metrics.streams.inc()
     try:
         yield b"retry: 1000\n\n"
         while True:
             waiter = service.bell.listen(live.number, id)
             try:
+                await allowed()
                 look = partial(_page, live=live, id=id, after=after, limit=_STREAM_PAGE, body=body)
                 page = await service.read(look)
                 after = page.cursor
@@ -159,7 +168,7 @@ async def events(
             except SQLAlchemyError as error:  # the client comes back and goes on from its last event
                 log.warning("a stream of events ends: %s", type(error).__name__)
                 return
-            except Problem:  # the subscription or its topic was removed
+            except Problem:  # the subscription, its topic or the key was removed
                 yield b"event: removed\ndata: {}\n\n"
                 return
             finally:

@@ -7,7 +7,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from pathcast.service.kafka.cluster import Cluster
 
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 Clock: TypeAlias = Callable[[], float]
@@ -36,6 +39,8 @@ class Settings:
     """The first administrator key; without it one is made and printed once."""
     webhook_networks: tuple[Network, ...] = ()
     """Loopback, link-local and private networks that webhooks may reach all the same."""
+    kafka: Cluster | None = None
+    """The Kafka that topics may take documents from and subscriptions be delivered to."""
     document_bytes: int = 32 << 20
     """The most bytes of one document, unpacked."""
     retention: float = WEEK

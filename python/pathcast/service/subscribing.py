@@ -27,6 +27,8 @@ async def put_topic(service: Service, tenant: str, name: str, settings: dict[str
 
     New settings must suit all subscriptions that there are, or nothing changes.
     """
+    if "kafka" in settings:
+        check_kafka(service, tenant, settings["kafka"]["topic"])
     try:
         index = catalog.empty_index(settings)
     except (PathcastError, ValueError, TypeError, KeyError) as error:
@@ -64,6 +66,16 @@ async def remove_topic(service: Service, live: LiveTopic) -> None:
         after=lambda _: service.catalog.forget(live),
     )
     service.bell.ring(live.number)
+
+
+def check_kafka(service: Service, tenant: str, topic: str) -> None:
+    """A `Problem` unless the administrator lets a tenant use this topic of Kafka."""
+    cluster = service.settings.kafka
+    if cluster is None:
+        raise Problem(422, "kafka", "There is no Kafka here", "the server was started without --kafka")
+    if not cluster.permits(tenant, topic):
+        detail = f"the tenant {tenant!r} may not use the topic {topic!r} of Kafka"
+        raise Problem(403, "kafka", "The topic of Kafka is refused", detail)
 
 
 def check(index: pathcast.Index, given: Subscription) -> None:

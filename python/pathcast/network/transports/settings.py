@@ -175,6 +175,11 @@ def client_settings(content: Mapping[str, Any], where: str = "the settings") -> 
     return _Reader(where).client(content)
 
 
+def kafka_settings(content: Mapping[str, Any], where: str = "the settings") -> Kafka:
+    """How Kafka is reached, from the table `kafka` of what a TOML file would hold."""
+    return _Reader(where).kafka(content)
+
+
 def _parsed(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterator
+import itertools
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
+from pathcast.errors import DocumentError
+from pathcast.service.api.mistakes import sentence
 from pathcast.service.api.requests import unpacked
 from pathcast.service.problems import Problem
 
@@ -20,6 +24,8 @@ class Part:
     body: bytes = b""
     content_type: str | None = None
     key: str | None = None
+    refused: DocumentError | None = None
+    """Why it could not be unpacked; `body` is then as it came, to be kept as a dead letter."""
     problem: Problem | None = None
 
 
@@ -34,6 +40,25 @@ class Line(BaseModel):
     )
     content_type: str | None = None
     idempotency_key: str | None = Field(default=None, max_length=255)
+
+
+def part(body: bytes, headers: Mapping[str, str | None], limit: int) -> Part:
+    """One document with the headers that came with it; a `Problem` when it is too large."""
+    kind, key = headers.get("content-type"), headers.get("idempotency-key")
+    try:
+        document = unpacked(body, headers.get("content-encoding"), kind, limit)
+    except DocumentError as error:
+        return Part(body, kind, key, refused=error)
+    if len(document) > limit:
+        raise Problem(413, "too-large", "The document is too large", f"at most {limit:,} bytes")
+    return Part(document, kind, key)
+
+
+def _checked(body: bytes, headers: Mapping[str, str | None], limit: int) -> Part:
+    try:
+        return part(body, headers, limit)
+    except Problem as problem:
+        return Part(problem=problem)
 
 
 def parts(body: bytes, content_type: str, limit: int) -> Iterator[Part]:
@@ -56,20 +81,12 @@ def _line(line: bytes, limit: int) -> Part:
         given = Line.model_validate_json(line)
         document = base64.b64decode(given.document, validate=True)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        return Part(problem=Problem(422, "request", "The line is not a document", f"{where}: {first['msg']}"))
+        told = sentence(error.errors(include_url=False)[0])
+        return Part(problem=Problem(422, "request", "The line is not a document", told))
     except (binascii.Error, ValueError) as error:
         return Part(problem=Problem(422, "request", "The document is not base64", str(error)))
-    try:
-        document = unpacked(document, None, given.content_type, limit)
-    except Problem as problem:
-        return Part(problem=problem)
-    if len(document) > limit:
-        return Part(
-            problem=Problem(413, "too-large", "The document is too large", f"at most {limit:,} bytes")
-        )
-    return Part(document, given.content_type, given.idempotency_key)
+    headers = {"content-type": given.content_type, "idempotency-key": given.idempotency_key}
+    return _checked(document, headers, limit)
 
 
 def _boundary(parameters: str) -> bytes:
@@ -82,26 +99,23 @@ def _boundary(parameters: str) -> bytes:
 
 
 def _multipart(body: bytes, boundary: bytes, limit: int) -> Iterator[Part]:
-    """Split at the delimiter lines alone, so that no byte of a document changes."""
-    pieces = (b"\r\n" + body).split(b"\r\n--" + boundary)
-    if len(pieces) < 2 or not pieces[-1].startswith(b"--"):
+    """Split at the delimiter lines alone, so that no byte of a document changes; bare line feeds will do."""
+    delimiter = re.compile(rb"(?:\A|\r?\n)--" + re.escape(boundary) + rb"(?:--|(?=[ \t]*\r?\n))")
+    found = list(delimiter.finditer(body))
+    if not found or not found[-1][0].endswith(b"--"):
         raise Problem(400, "multipart", "The batch cannot be read", "the last boundary is missing")
-    for piece in pieces[1:-1]:
-        head, blank, document = piece.lstrip(b" \t").partition(b"\r\n\r\n")
-        if not blank:
+    for begin, end in itertools.pairwise(found):
+        piece = body[begin.end() : end.start()]
+        blank = re.search(rb"\r?\n\r?\n", piece)
+        if blank is None:
             yield Part(
                 problem=Problem(400, "multipart", "The part cannot be read", "its headers have no end")
             )
             continue
+        head, document = piece[: blank.start()], piece[blank.end() :]
         headers: dict[str, str] = {}
-        for line in head.decode("latin-1").split("\r\n"):
+        for line in head.decode("latin-1").splitlines():
             name, colon, value = line.partition(":")
             if colon:
                 headers[name.strip().lower()] = value.strip()
-        kind = headers.get("content-type")
-        try:
-            document = unpacked(document, headers.get("content-encoding"), kind, limit)
-        except Problem as problem:
-            yield Part(problem=problem)
-            continue
-        yield Part(document, kind, headers.get("idempotency-key"))
+        yield _checked(document, headers, limit)

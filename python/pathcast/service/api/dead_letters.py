@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from sqlalchemy import Connection
 
-from pathcast.service.access import require
+from pathcast.errors import DocumentError
+from pathcast.service.access import sees
 from pathcast.service.api import requests
 from pathcast.service.core import Service
-from pathcast.service.problems import MEDIA_TYPE, Problem, unknown
+from pathcast.service.problems import Problem, bad_document, unknown
 from pathcast.service.publishing import Publication
 from pathcast.service.pulling import iso, read_cursor
 from pathcast.service.store import dead_letters, pushes
@@ -37,27 +39,19 @@ async def page(
     limit: int = 100,
 ) -> Response:
     """`kind` is `document` for what was refused, `delivery` for what failed."""
-    service, key = await requests.allowed(request, "read", topic)
+    service, key = await requests.allowed(request, "read", topic=topic)
     limit = requests.limited(limit)
     before = read_cursor(cursor)
     found = await service.read(lambda c: dead_letters.page(c, key.tenant, before, limit + 1, topic, kind))
     after = str(found[limit - 1].number) if len(found) > limit else None
-    items = [_shown(each) for each in found[:limit] if _visible(key, each)]
+    items = [_shown(each) for each in found[:limit] if sees(key, each.topic)]
     return requests.answer({"dead_letters": items, "cursor": after})
-
-
-def _visible(key: Key, letter: DeadLetter) -> bool:
-    try:
-        require(key, "read", letter.topic)
-    except Problem:
-        return False
-    return True
 
 
 async def _find(request: Request, id: str, scope: str) -> tuple[Service, Key, DeadLetter]:
     service, key = await requests.allowed(request, scope)
     letter = await service.read(lambda connection: dead_letters.find(connection, key.tenant, id))
-    if letter is None or not _visible(key, letter):
+    if letter is None or not sees(key, letter.topic):
         raise unknown("dead letter", id)
     return service, key, letter
 
@@ -84,7 +78,10 @@ async def body(request: Request, id: str) -> Response:
 
 @router.post("/v1/dead-letters/{id}:redrive", status_code=202, summary="Try a dead letter again")
 async def redrive(request: Request, id: str) -> Response:
-    """A document is published again; a delivery begins again with its first attempt and its old id."""
+    """A document is published again; a delivery begins again with its first attempt and its old id.
+
+    A document that is still refused stays the dead letter that it is.
+    """
     service, _, letter = await _find(request, id, "publish")
     if letter.kind == "delivery":
         return await _deliver_again(service, letter)
@@ -92,16 +89,13 @@ async def redrive(request: Request, id: str) -> Response:
     found = await service.read(lambda connection: dead_letters.body(connection, letter.number))
     if found is None:
         raise unknown("dead letter", id)
-    done = await service.publish(Publication(live, found, "", letter.content_type))
-
-    def forget(connection: Connection) -> None:  # refused again, it has left a new dead letter
-        dead_letters.remove(connection, letter.number)
-
-    await service.writer.run(letter.tenant, forget)
-    response = requests.answer(done.answer, done.status)
-    if done.status != 202:
-        response.headers["content-type"] = MEDIA_TYPE
-    return response
+    [matched] = await asyncio.to_thread(live.index.match_many, [found])
+    if isinstance(matched, DocumentError):
+        raise bad_document(matched, dead_letter=letter.id)
+    # The key keeps a second call, or one after a crash, from publishing it twice.
+    done = await service.publish(Publication(live, found, "", letter.content_type, f"redrive {letter.id}"))
+    await service.writer.run(letter.tenant, lambda connection: dead_letters.remove(connection, letter.number))
+    return requests.answer(done.answer, done.status)
 
 
 async def _deliver_again(service: Service, letter: DeadLetter) -> Response:

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
 from pathcast.service import pulling
+from pathcast.service.access import sees
 from pathcast.service.api import requests
 from pathcast.service.api.models import AckBody
 from pathcast.service.problems import Problem, unknown
@@ -31,7 +32,7 @@ async def pull(
 
     `body` holds the document when it is UTF-8, `body_base64` otherwise. Go on with the answer's `cursor`.
     """
-    service, key = await requests.allowed(request, "subscribe", topic)
+    service, key = await requests.allowed(request, "subscribe", topic=topic)
     live = await service.topic(key.tenant, topic)
     if not wait >= 0:
         raise Problem(422, "wait", "The wait is out of bounds", "wait is 0 or more seconds")
@@ -44,7 +45,7 @@ async def pull(
 @router.post(PATH + "/deliveries/ack", include_in_schema=False)
 async def ack(request: Request, topic: str, id: str, body: AckBody) -> Response:
     """Everything up to the cursor has arrived. The acknowledged place never moves back."""
-    service, key = await requests.allowed(request, "subscribe", topic)
+    service, key = await requests.allowed(request, "subscribe", topic=topic)
     live = await service.topic(key.tenant, topic)
     cursor = read_cursor(body.cursor)
     if cursor is None:
@@ -57,8 +58,11 @@ async def ack(request: Request, topic: str, id: str, body: AckBody) -> Response:
 async def events(
     request: Request, topic: str, id: str, after: str | None = None, body: bool = True
 ) -> Response:
-    """Without end. `Last-Event-ID` resumes without a gap, and acknowledges what came before it."""
-    service, key = await requests.allowed(request, "subscribe", topic)
+    """Without end. `Last-Event-ID` resumes without a gap, and acknowledges what came before it.
+
+    A browser's `EventSource` sends no headers: it may give the key as `access_token` in the address.
+    """
+    service, key = await requests.allowed(request, "subscribe", topic=topic)
     live = await service.topic(key.tenant, topic)
     last = request.headers.get("last-event-id")
     cursor = read_cursor(last or after)
@@ -67,7 +71,11 @@ async def events(
     if last and cursor is not None:
         await pulling.acknowledge(service, live, id, cursor)
     headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-    stream = pulling.events(service, live, id, cursor, body)
+
+    async def allowed() -> None:
+        await requests.allowed(request, "subscribe", topic=topic)
+
+    stream = pulling.events(service, live, id, cursor, body, allowed)
     return StreamingResponse(stream, 200, headers, "text/event-stream")
 
 
@@ -95,6 +103,7 @@ async def page(
             "due": iso(each["due"]) if each["state"] == "waiting" else None,
         }
         for each in found[:limit]
+        if sees(key, each["topic_name"])
     ]
     after = str(found[limit - 1]["number"]) if len(found) > limit else None
     return requests.answer({"deliveries": items, "cursor": after})

@@ -11,8 +11,9 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy import Connection
 
 from pathcast.errors import PathcastError
-from pathcast.service.access import require
+from pathcast.service.access import sees
 from pathcast.service.api import batches, requests
+from pathcast.service.api.batches import Part
 from pathcast.service.api.explaining import explained
 from pathcast.service.catalog import LiveTopic
 from pathcast.service.core import Service
@@ -29,19 +30,19 @@ router = APIRouter(tags=["documents"])
 _LARGE = 256 << 10  # bytes from which a document is matched in a thread of its own, before the transaction
 _KEY = 255  # characters of an idempotency key
 _BATCH = 10_000  # documents
+_TOGETHER = 1_000  # of a batch that are queued at a time
 _EXPLAINED = 20  # subscriptions for which one answer says why
 
 
-async def _send(
-    service: Service, live: LiveTopic, body: bytes, kind: str | None, key: str | None, trace: str | None
-) -> Publication:
+async def _send(service: Service, live: LiveTopic, part: Part, trace: str | None) -> Publication:
     """Publish one document; returns when it is durable."""
     began = time.perf_counter()
+    body, key = part.body, part.key
     if key is not None and not 0 < len(key) <= _KEY:
-        raise Problem(400, "idempotency-key", "The Idempotency-Key is too long", f"at most {_KEY} characters")
+        raise Problem(400, "idempotency-key", "The Idempotency-Key is not valid", f"1 to {_KEY} characters")
     digest = hashlib.sha256(body).hexdigest() if key is not None else ""
-    publication = Publication(live, body, digest, kind, key, trace)
-    if len(body) >= _LARGE:
+    publication = Publication(live, body, digest, part.content_type, key, trace, refused=part.refused)
+    if len(body) >= _LARGE and part.refused is None:
         publication.version = live.version
         publication.matches = await asyncio.to_thread(_matched, live, body)
     done = await service.publish(publication)
@@ -74,19 +75,15 @@ async def publish(request: Request, topic: str) -> Response:
     With `Idempotency-Key` the same key again gives the same answer and no second delivery. A document that is
     not well-formed answers 400 with line and column, and is kept as a dead letter.
     """
-    service, key = await requests.allowed(request, "publish", topic)
+    service, key = await requests.allowed(request, "publish", topic=topic)
     live = await service.topic(key.tenant, topic)
-    headers = request.headers
-    body = await requests.read_document(request, service.settings.document_bytes)
-    await _within_quota(service, key, 1, len(body))
-    done = await _send(
-        service,
-        live,
-        body,
-        headers.get("content-type"),
-        headers.get("idempotency-key"),
-        headers.get("traceparent"),
+    part = batches.part(
+        await requests.read_body(request, service.settings.document_bytes),
+        request.headers,
+        service.settings.document_bytes,
     )
+    await _within_quota(service, key, 1, len(part.body))
+    done = await _send(service, live, part, requests.trace(request))
     response = requests.answer(done.answer, done.status)
     if done.status != 202:
         response.headers["content-type"] = MEDIA_TYPE
@@ -114,7 +111,7 @@ async def batch(request: Request, topic: str) -> Response:
 
     The answer is JSON lines, one for each document in order: `status`, and what a single one would answer.
     """
-    service, key = await requests.allowed(request, "publish", topic)
+    service, key = await requests.allowed(request, "publish", topic=topic)
     live = await service.topic(key.tenant, topic)
     limit = service.settings.document_bytes
     body = await requests.read_body(request, 4 * limit)
@@ -124,16 +121,19 @@ async def batch(request: Request, topic: str) -> Response:
         raise Problem(413, "too-large", "The batch is too large", f"at most {_BATCH:,} documents")
     good = [part for part in given if part.problem is None]
     await _within_quota(service, key, len(good), sum(len(part.body) for part in good))
-    trace = request.headers.get("traceparent")
-    answers = await asyncio.gather(*(_one(service, live, part, trace) for part in given))
+    trace = requests.trace(request)
+    answers: list[dict[str, Any]] = []
+    for start in range(0, len(given), _TOGETHER):  # fewer than the queue of a tenant takes
+        some = given[start : start + _TOGETHER]
+        answers += await asyncio.gather(*(_one(service, live, part, trace) for part in some))
     return requests.lines(answers)
 
 
-async def _one(service: Service, live: LiveTopic, part: batches.Part, trace: str | None) -> dict[str, Any]:
+async def _one(service: Service, live: LiveTopic, part: Part, trace: str | None) -> dict[str, Any]:
     try:
         if part.problem is not None:
             raise part.problem
-        done = await _send(service, live, part.body, part.content_type, part.key, trace)
+        done = await _send(service, live, part, trace)
         return {"status": done.status, **done.answer}
     except Problem as problem:
         return problem.answer()
@@ -144,7 +144,7 @@ async def page(
     request: Request, topic: str | None = None, cursor: str | None = None, limit: int = 100
 ) -> Response:
     """Without their bodies."""
-    service, key = await requests.allowed(request, "read", topic)
+    service, key = await requests.allowed(request, "read", topic=topic)
     limit = requests.limited(limit)
     number = (await service.topic(key.tenant, topic)).number if topic else None
     before = read_cursor(cursor)
@@ -160,11 +160,8 @@ def _topic_name(service: Service, document: Document) -> str | None:
 
 
 def _visible(service: Service, key: Key, document: Document) -> bool:
-    try:
-        require(key, "read", _topic_name(service, document))
-    except Problem:
-        return False
-    return True
+    name = _topic_name(service, document)
+    return sees(key, name) if name is not None else "*" in key.topics
 
 
 def _head(service: Service, document: Document) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pathcast.service.access import from_this_machine
 from pathcast.service.api import requests
 from pathcast.service.api.models import CheckBody
 from pathcast.service.catalog import values
-from pathcast.service.problems import Problem, bad_document, bad_expression
+from pathcast.service.problems import Problem, bad_expression
 from pathcast.service.store.subscriptions import Subscription
 
 router = APIRouter(tags=["expressions"])
@@ -32,8 +32,8 @@ async def check(request: Request, body: CheckBody) -> Response:
         return requests.answer(await asyncio.to_thread(_checked, body))
     except XPathError as error:
         raise bad_expression(error, ok=False, message=error.message) from None
-    except DocumentError as error:
-        raise bad_document(error) from None
+    except DocumentError:
+        raise
     except LimitError as error:
         raise Problem(422, "limit", "The expression costs too much on this document", str(error)) from None
 

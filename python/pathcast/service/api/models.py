@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, field_validator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
 
 from pathcast.service.problems import Problem
 from pathcast.service.store.subscriptions import Subscription
@@ -26,16 +36,39 @@ def check_name(what: str, name: str) -> str:
 def _labels(labels: dict[str, str] | None) -> dict[str, str] | None:
     if labels and (len(labels) > _LABELS or any(len(k) > 128 or len(v) > 1024 for k, v in labels.items())):
         raise ValueError(f"at most {_LABELS} labels, with names of 128 and values of 1,024 characters")
+    if labels and any("\0" in k or "\0" in v for k, v in labels.items()):
+        raise ValueError("labels hold no U+0000, which PostgreSQL cannot keep")
     return labels
 
 
+def _namespaces(namespaces: dict[str, str] | None) -> dict[str, str] | None:
+    for prefix, uri in (namespaces or {}).items():
+        if re.fullmatch(r"[^\W\d][\w.\-\u00b7]*", prefix) is None:
+            raise ValueError(f"{prefix!r} is not a prefix")
+        if "\0" in uri:
+            raise ValueError("a namespace holds no U+0000")
+    return namespaces
+
+
 Labels = Annotated[dict[str, str] | None, AfterValidator(_labels)]
+Namespaces = Annotated[dict[str, str] | None, AfterValidator(_namespaces)]
 
 
 class Body(BaseModel):
-    """A body with no fields but those that are named."""
+    """A body with no fields but those that are named, and no text that is not Unicode."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _unicode(cls, given: Any) -> Any:
+        """JSON can write half of a surrogate pair, which no store and no answer can hold."""
+        if isinstance(given, dict):
+            try:
+                json.dumps(given, ensure_ascii=False).encode()
+            except UnicodeEncodeError as error:
+                raise ValueError(f"U+{ord(error.object[error.start]):04X} is half a character") from None
+        return given
 
 
 class SchemaBody(Body):
@@ -43,6 +76,22 @@ class SchemaBody(Body):
 
     dtd: str
     root: str | None = None
+
+
+class KafkaBody(Body):
+    """A topic of the server's Kafka."""
+
+    topic: str = Field(pattern=r"^[A-Za-z0-9._-]{1,249}$")
+
+
+class KafkaSourceBody(KafkaBody):
+    """Where documents come from."""
+
+    group: str | None = Field(
+        default=None,
+        pattern=f"^{NAME}$",
+        description="The consumer group; otherwise `pathcast-TENANT-TOPIC`.",
+    )
 
 
 class TopicBody(Body):
@@ -53,15 +102,16 @@ class TopicBody(Body):
         json_schema_extra={"examples": [{"namespaces": {"cap": "urn:oasis:names:tc:emergency:cap:1.2"}}]},
     )
 
-    namespaces: dict[str, str] | None = Field(
-        default=None, description="Prefixes that every expression may use."
-    )
+    namespaces: Namespaces = Field(default=None, description="Prefixes that every expression may use.")
     ignore_namespaces: bool = Field(default=False, description="Compare local names only.")
     schema_: SchemaBody | str | None = Field(
         default=None, alias="schema", description="A DTD; expressions are held against it, documents are not."
     )
     limits: dict[str, int] | None = Field(default=None, description="Bounds on documents and expressions.")
     retention: float | None = Field(default=None, gt=0, description="Seconds that documents are kept.")
+    kafka: KafkaSourceBody | None = Field(
+        default=None, description="A topic of the server's Kafka that documents are taken from."
+    )
 
     def settings(self) -> dict[str, Any]:
         """As the store keeps them: only what was set."""
@@ -88,12 +138,19 @@ class DeliveryBody(Body):
     """How documents reach the subscriber; nothing means that they are pulled."""
 
     webhook: WebhookBody | None = None
+    kafka: KafkaBody | None = None
     pull: dict[str, Any] | None = None
     events: dict[str, Any] | None = None
 
+    @model_validator(mode="after")
+    def _one_channel(self) -> DeliveryBody:
+        if self.webhook is not None and self.kafka is not None:
+            raise ValueError("a subscription is delivered by webhook or to Kafka, not both")
+        return self
+
     def stored(self) -> dict[str, Any] | None:
         """As the store keeps it."""
-        return {"webhook": self.webhook.model_dump()} if self.webhook is not None else None
+        return self.model_dump(include={"webhook", "kafka"}, exclude_none=True) or None
 
 
 class SubscriptionBody(Body):
@@ -113,7 +170,7 @@ class SubscriptionBody(Body):
     )
 
     xpath: str
-    namespaces: dict[str, str] | None = None
+    namespaces: Namespaces = None
     variables: dict[str, Any] | None = None
     ordered: bool | None = None
     delivery: DeliveryBody | Literal["pull", "events"] | None = None
@@ -156,7 +213,7 @@ class CheckBody(Body):
     )
 
     xpath: str
-    namespaces: dict[str, str] | None = None
+    namespaces: Namespaces = None
     variables: dict[str, Any] | None = None
     ordered: bool = False
     ignore_namespaces: bool = False
@@ -203,8 +260,12 @@ class KeyBody(Body):
 
     tenant: str = Field(default="default", pattern=f"^{NAME}$")
     scopes: list[Literal["publish", "subscribe", "read", "admin"]] = Field(min_length=1)
-    topics: list[str] = Field(default_factory=lambda: ["*"], description="Names; `*` stands for any part.")
-    quota: QuotaBody = Field(default_factory=lambda: QuotaBody())
+    topics: Annotated[list[str], BeforeValidator(lambda given: ["*"] if given is None else given)] = Field(
+        default_factory=lambda: ["*"], description="Names; `*` stands for any part."
+    )
+    quota: Annotated[QuotaBody, BeforeValidator(lambda given: given or {})] = Field(
+        default_factory=lambda: QuotaBody()
+    )
     labels: Labels = None
 
 
@@ -212,5 +273,9 @@ class RotateBody(Body):
     """How long the old secret still counts."""
 
     grace: float = Field(
-        default=3600, ge=0, le=30 * 86_400, description="Seconds that the old secret still counts."
+        default=3600,
+        ge=0,
+        le=30 * 86_400,
+        validation_alias=AliasChoices("grace", "grace_seconds", "grace_period"),
+        description="Seconds that the old secret still counts.",
     )

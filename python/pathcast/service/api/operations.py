@@ -14,12 +14,14 @@ from pathcast.service.problems import unavailable
 router = APIRouter(tags=["operations"])
 
 
+@router.head("/healthz", include_in_schema=False)
 @router.get("/healthz", summary="Alive")
 async def healthz() -> Response:
     """The process answers."""
     return requests.answer({"status": "ok", "version": pathcast.__version__})
 
 
+@router.head("/readyz", include_in_schema=False)
 @router.get("/readyz", summary="Ready")
 async def readyz(request: Request) -> Response:
     """The indexes are loaded and the store can be reached."""

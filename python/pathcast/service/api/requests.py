@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from typing import Any
 
 from fastapi import Request, Response
 
+from pathcast.errors import DocumentError
 from pathcast.service.access import require
 from pathcast.service.core import Service
 from pathcast.service.problems import Problem
@@ -22,11 +24,13 @@ def service_of(request: Request) -> Service:
     return service
 
 
-async def allowed(request: Request, scope: str, topic: str | None = None) -> tuple[Service, Key]:
-    """The service and the key, once the key was found to have the scope and to see the topic."""
+async def allowed(request: Request, *scopes: str, topic: str | None = None) -> tuple[Service, Key]:
+    """The service and the key, once the key was found to have one of the scopes and to see the topic."""
+    if "\0" in request.url.path or "%00" in request.url.query:  # no name has it, and PostgreSQL fails on it
+        raise Problem(400, "request", "The request is wrong", "U+0000 in the path or the query")
     service = service_of(request)
     key = await service.access.identify(request)
-    require(key, scope, topic)
+    require(key, scopes, topic)
     return service, key
 
 
@@ -85,7 +89,7 @@ def _gunzip(body: bytes, limit: int) -> bytes:
                     raise zlib.error("the end is missing")
         except zlib.error as error:
             detail = f"the gzip stream is damaged: {error}"
-            raise Problem(400, "document-encoding", "The document cannot be unpacked", detail) from None
+            raise DocumentError(detail, 1, 1, "encoding") from None
         left = member.unused_data
     return b"".join(found)
 
@@ -94,23 +98,33 @@ def _too_large(limit: int) -> Problem:
     return Problem(413, "too-large", "The body is too large", f"at most {limit:,} bytes")
 
 
+def trace(request: Request) -> str | None:
+    """The trace that a request belongs to; what is not one is left out, as W3C Trace Context says."""
+    given = request.headers.get("traceparent", "")
+    return given if re.fullmatch(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}", given) else None
+
+
 def answer(content: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """JSON, without a detour through models: the hot calls answer thousands of times a second."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-    return Response(text.encode(), status, headers, "application/json")
+    return Response(_utf8(text), status, headers, "application/json")
 
 
 def lines(contents: list[Any]) -> Response:
     """JSON lines."""
     text = "".join(json.dumps(each, ensure_ascii=False, separators=(",", ":")) + "\n" for each in contents)
-    return Response(text.encode(), 200, None, "application/x-ndjson")
+    return Response(_utf8(text), 200, None, "application/x-ndjson")
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")  # half a surrogate pair, as JSON writes it
 
 
 def limited(limit: int, most: int = 1000) -> int:
-    """The size of a page."""
-    if not 1 <= limit <= most:
-        raise Problem(422, "limit", "The limit is out of bounds", f"limit is from 1 to {most}")
-    return limit
+    """The size of a page; no page is larger than `most`, whatever is asked."""
+    if limit < 1:
+        raise Problem(422, "limit", "The limit is out of bounds", "limit is 1 or more")
+    return min(limit, most)
 
 
 def xml_body(description: str) -> dict[str, Any]:

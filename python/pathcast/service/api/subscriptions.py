@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from pathcast.service import subscribing
 from pathcast.service.api import requests
+from pathcast.service.api.mistakes import sentence
 from pathcast.service.api.models import BulkLine, EnabledBody, SubscriptionBody, check_name
 from pathcast.service.catalog import LiveTopic
 from pathcast.service.core import Service
@@ -23,7 +24,7 @@ from pathcast.service.store.documents import new_id
 from pathcast.service.store.keys import Key
 from pathcast.service.store.subscriptions import Subscription
 from pathcast.service.webhooks import addresses
-from pathcast.service.webhooks.sender import Call
+from pathcast.service.webhooks.sender import Letter
 
 router = APIRouter(tags=["subscriptions"])
 PATH = "/v1/topics/{topic}/subscriptions"
@@ -41,8 +42,10 @@ def shown(each: Subscription, secret: bool = False) -> dict[str, Any]:
         if value is not None:
             answer[name] = value
     webhook = each.webhook
-    if webhook is not None:
-        answer["delivery"] = {"webhook": dict(webhook) if secret else {"url": webhook["url"]}}
+    if webhook is not None and not secret:
+        answer["delivery"] = {"webhook": {"url": webhook["url"]}}
+    elif each.delivery is not None:
+        answer["delivery"] = each.delivery
     if each.created:
         answer |= {"created": iso(each.created), "acked": str(each.acked)}
     return answer
@@ -56,6 +59,9 @@ def _checked(service: Service, live: LiveTopic, given: Subscription) -> Subscrip
             addresses.check_url(given.webhook["url"], service.settings.webhook_networks)
         except ValueError as error:
             raise Problem(422, "webhook", "The receiver is refused", str(error)) from None
+    if given.channel == "kafka":
+        assert given.delivery is not None
+        subscribing.check_kafka(service, live.tenant, given.delivery["kafka"]["topic"])
     return given
 
 
@@ -65,7 +71,7 @@ async def put(request: Request, topic: str, id: str, body: SubscriptionBody) -> 
 
     An expression that is refused answers 422 with its column, and nothing changes.
     """
-    service, key = await requests.allowed(request, "subscribe", topic)
+    service, key = await requests.allowed(request, "subscribe", topic=topic)
     live = await service.topic(key.tenant, topic)
     given = _checked(service, live, body.subscription(check_name("subscription", id)))
     [(done, new)] = await subscribing.put(service, live, key, [given])
@@ -75,7 +81,7 @@ async def put(request: Request, topic: str, id: str, body: SubscriptionBody) -> 
 @router.patch(PATH + "/{id}", summary="Pause a subscription, or go on")
 async def pause(request: Request, topic: str, id: str, body: EnabledBody) -> Response:
     """While it is paused, documents pass it by; what was delivered before stays."""
-    service, key = await requests.allowed(request, "subscribe", topic)
+    service, key = await requests.allowed(request, "subscribe", topic=topic)
     live = await service.topic(key.tenant, topic)
     known = await _find(service, live, id)
     [(done, _)] = await subscribing.put(service, live, key, [replace(known, enabled=body.enabled)])
@@ -85,26 +91,26 @@ async def pause(request: Request, topic: str, id: str, body: EnabledBody) -> Res
 @router.get(PATH + "/{id}", summary="Look at a subscription")
 async def get(request: Request, topic: str, id: str) -> Response:
     """As it was put, without the secret."""
-    service, key = await requests.allowed(request, "read", topic)
+    service, key = await requests.allowed(request, "read", "subscribe", topic=topic)
     return requests.answer(shown(await _find(service, await service.topic(key.tenant, topic), id)))
 
 
 @router.delete(PATH + "/{id}", status_code=204, summary="Remove a subscription")
 async def delete(request: Request, topic: str, id: str) -> Response:
     """With everything that waits for it."""
-    service, key = await requests.allowed(request, "subscribe", topic)
+    service, key = await requests.allowed(request, "subscribe", topic=topic)
     await subscribing.remove(service, await service.topic(key.tenant, topic), id)
     return Response(status_code=204)
 
 
 @router.get(PATH, summary="List subscriptions")
 async def page(request: Request, topic: str, cursor: str = "", limit: int = 100, label: str = "") -> Response:
-    """In order of their ids; `label=name:value` picks those with a label."""
-    service, key = await requests.allowed(request, "read", topic)
+    """In order of their ids; `label=name:value` or `label=name` picks those with a label."""
+    service, key = await requests.allowed(request, "read", "subscribe", topic=topic)
     live = await service.topic(key.tenant, topic)
     limit = requests.limited(limit)
     name, colon, value = label.partition(":")
-    labels = {name: value} if colon else {}
+    labels = {name: value if colon else None} if label else {}
     found = await service.read(lambda c: subscriptions.page(c, live.number, cursor, limit + 1, labels))
     items = [shown(each) for each in found[:limit]]
     after = items[-1]["id"] if len(found) > limit else None
@@ -128,7 +134,7 @@ async def page(request: Request, topic: str, cursor: str = "", limit: int = 100,
 )
 async def bulk(request: Request, topic: str) -> Response:
     """JSON lines, each with an `id`. The answer has a line for each: `status`, and why it was refused."""
-    service, key = await requests.allowed(request, "subscribe", topic)
+    service, key = await requests.allowed(request, "subscribe", topic=topic)
     live = await service.topic(key.tenant, topic)
     answers: list[Any] = []
     chunk: list[bytes] = []
@@ -170,9 +176,8 @@ async def _load(service: Service, live: LiveTopic, key: Key, chunk: list[bytes])
         except Problem as problem:
             answers.append({"id": id, **problem.answer()})
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = ".".join(map(str, first["loc"]))
-            refused = Problem(422, "request", "The line is not a subscription", f"{where}: {first['msg']}")
+            told = sentence(error.errors(include_url=False)[0])
+            refused = Problem(422, "request", "The line is not a subscription", told)
             answers.append({"id": id, **refused.answer()})
         except ValueError as error:
             refused = Problem(422, "request", "The line is not JSON", str(error))
@@ -189,19 +194,16 @@ async def _load(service: Service, live: LiveTopic, key: Key, chunk: list[bytes])
     return answers
 
 
-@router.post(PATH + "/{id}/test", summary="Call the receiver once with a test document")
+@router.post(PATH + "/{id}/test", summary="Send the receiver one test document")
 async def test(request: Request, topic: str, id: str) -> Response:
     """The answer says how it went; nothing is stored or tried again."""
-    service, key = await requests.allowed(request, "subscribe", topic)
+    service, key = await requests.allowed(request, "subscribe", topic=topic)
     live = await service.topic(key.tenant, topic)
     one = await _find(service, live, id)
-    if one.webhook is None:
+    if one.delivery is None:
         raise Problem(409, "no-webhook", "The subscription has no webhook", f"subscription {id!r}")
-    now = service.settings.clock()
-    document = new_id(now).replace("doc_", "test_")
-    call = Call(
-        url=one.webhook["url"],
-        secret=one.webhook["secret"],
+    document = new_id(service.settings.clock()).replace("doc_", "test_")
+    letter = Letter(
         id=delivery_id(document, live.name, id),
         body=_TEST,
         content_type="application/xml",
@@ -209,11 +211,11 @@ async def test(request: Request, topic: str, id: str) -> Response:
         topic=live.name,
         subscription=id,
     )
-    outcome = await service.dispatcher.sender.call(call, now)
+    outcome = await service.dispatcher.deliver(one.delivery, letter)
     return requests.answer(
         {
             "delivered": outcome.ok,
-            "id": call.id,
+            "id": letter.id,
             "status": outcome.status,
             "reason": outcome.reason,
             "seconds": round(outcome.seconds, 6),

@@ -8,12 +8,13 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 import pathcast
-from pathcast.errors import DocumentError, EvaluationError
+from pathcast.errors import EvaluationError
 from pathcast.service import subscribing
+from pathcast.service.access import sees
 from pathcast.service.api import requests
 from pathcast.service.api.explaining import explained, shown
 from pathcast.service.api.models import TopicBody, check_name
-from pathcast.service.problems import bad_document, unknown
+from pathcast.service.problems import unknown
 from pathcast.service.pulling import iso
 from pathcast.service.store import deliveries, pushes, subscriptions, topics
 
@@ -26,7 +27,7 @@ _INLINE = 64 << 10  # bytes: a smaller document is matched faster than a thread 
 @router.put("/v1/topics/{topic}", summary="Create a topic or change its settings")
 async def put(request: Request, topic: str, body: TopicBody | None = None) -> Response:
     """A topic is an index of its own. Settings that its subscriptions do not suit are refused."""
-    service, key = await requests.allowed(request, "subscribe", check_name("topic", topic))
+    service, key = await requests.allowed(request, "subscribe", topic=check_name("topic", topic))
     settings = (body or TopicBody()).settings()
     created = await subscribing.put_topic(service, key.tenant, topic, settings)
     return requests.answer({"topic": topic, **settings}, 201 if created else 200)
@@ -47,25 +48,35 @@ async def page(request: Request, cursor: str = "", limit: int = 100) -> Response
             **each.settings,
         }
         for each in found[:limit]
+        if sees(key, each.name)
     ]
-    return requests.answer({"topics": items, "cursor": items[-1]["topic"] if len(found) > limit else None})
+    return requests.answer({"topics": items, "cursor": found[limit - 1].name if len(found) > limit else None})
 
 
 @router.get("/v1/topics/{topic}", summary="Look at a topic")
 async def get(request: Request, topic: str) -> Response:
     """Its settings and the figures of its index."""
-    service, key = await requests.allowed(request, "read", topic)
+    service, key = await requests.allowed(request, "read", "subscribe", topic=topic)
     live = await service.topic(key.tenant, topic)
     stats = await asyncio.to_thread(live.index.stats)
     kept = ("subscriptions", "distinct", "engine", "memory_bytes")
     figures = {name: stats[name] for name in kept if name in stats}
-    return requests.answer({"topic": topic, **live.settings, "index": figures, "version": live.version})
+    counts = await service.read(lambda connection: topics.counts(connection, key.tenant))
+    return requests.answer(
+        {
+            "topic": topic,
+            "subscriptions": counts.get(live.number, 0),
+            **live.settings,
+            "index": figures,
+            "version": live.version,
+        }
+    )
 
 
 @router.delete("/v1/topics/{topic}", status_code=204, summary="Remove a topic")
 async def delete(request: Request, topic: str) -> Response:
     """With its subscriptions and everything that waits for them."""
-    service, key = await requests.allowed(request, "admin", topic)
+    service, key = await requests.allowed(request, "admin", topic=topic)
     await subscribing.remove_topic(service, await service.topic(key.tenant, topic))
     return Response(status_code=204)
 
@@ -77,7 +88,7 @@ async def delete(request: Request, topic: str) -> Response:
 )
 async def match(request: Request, topic: str, nodes: bool = False, explain: str | None = None) -> Response:
     """Which subscriptions it satisfies; with `nodes` what they select, with `explain=ID` why, or why not."""
-    service, key = await requests.allowed(request, "read", topic)
+    service, key = await requests.allowed(request, "read", topic=topic)
     live = await service.topic(key.tenant, topic)
     document = await requests.read_document(request, service.settings.document_bytes)
     try:
@@ -93,8 +104,6 @@ async def match(request: Request, topic: str, nodes: bool = False, explain: str 
             if one is None:
                 raise unknown("subscription", explain)
             answer["explanation"] = await asyncio.to_thread(explained, one, live.settings, document)
-    except DocumentError as error:
-        raise bad_document(error) from None
     except EvaluationError as error:
         answer = {"matches": error.matches, "undecided": error.failures}
     return requests.answer(answer)
@@ -107,7 +116,7 @@ def _nodes(index: pathcast.Index, document: bytes) -> dict[str, Any]:
 @router.get("/v1/topics/{topic}/activity", summary="Which subscriptions are hot, slow, or never matched")
 async def activity(request: Request, topic: str, limit: int = 20) -> Response:
     """Hot: most of the last 1,000 documents. Slow: receivers that fail or take long. Never: nothing kept."""
-    service, key = await requests.allowed(request, "read", topic)
+    service, key = await requests.allowed(request, "read", topic=topic)
     live = await service.topic(key.tenant, topic)
     limit = requests.limited(limit)
     since = service.settings.clock() - 86_400

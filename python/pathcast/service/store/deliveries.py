@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, Text, cast, func, insert, select
 
 from pathcast.service.store import tables
 
@@ -83,7 +83,7 @@ def pending(connection: Connection, tenant: str, most: int) -> int:
                 v, (v.c.topic == s.c.topic) & (v.c.subscription == s.c.id) & (v.c.document > s.c.acked)
             )
         )
-        .where(t.c.tenant == tenant)
+        .where(t.c.tenant == tenant, func.coalesce(cast(s.c.delivery, Text), "null") == "null")
         .limit(most)
     )
     pushed = select(p.c.number).where(p.c.tenant == tenant, p.c.state == "waiting").limit(most)

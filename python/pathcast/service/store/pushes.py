@@ -27,7 +27,8 @@ class Push:
     topic: int
     topic_name: str
     subscription: str
-    delivery: dict[str, Any]
+    delivery: dict[str, Any] | None
+    """How its subscription is delivered now; nothing when it has been changed to be pulled."""
     document_number: int
     document: str
     received: float

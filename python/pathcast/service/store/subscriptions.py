@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, delete, func, insert, select, update
 
-from pathcast.service.store import tables
+from pathcast.service.store import documents, tables
 
 s = tables.subscriptions
 _CHUNK = 500  # ids in one IN (...): below what every SQLite takes
@@ -73,12 +73,13 @@ def named(connection: Connection, topic: int, ids: Sequence[str]) -> dict[str, S
 
 
 def page(
-    connection: Connection, topic: int, after: str, limit: int, labels: dict[str, str] | None = None
+    connection: Connection, topic: int, after: str, limit: int, labels: dict[str, str | None] | None = None
 ) -> list[Subscription]:
-    """The next subscriptions in order of their ids."""
+    """The next subscriptions in order of their ids; with these labels, of any value where it is not said."""
     query = select(s).where(s.c.topic == topic, s.c.id > after).order_by(s.c.id).limit(limit)
     for name, value in (labels or {}).items():
-        query = query.where(s.c.labels[name].as_string() == value)
+        label = s.c.labels[name].as_string()
+        query = query.where(label.is_not(None) if value is None else label == value)
     return [_subscription(row) for row in connection.execute(query)]
 
 
@@ -149,8 +150,12 @@ def remove(connection: Connection, topic: int, ids: Iterable[str], version: int,
 
 
 def acknowledge(connection: Connection, topic: int, id: str, cursor: int) -> int | None:
-    """Move the acknowledged place forward, never back; nothing when there is no such subscription."""
+    """Move the acknowledged place forward, never back; nothing when there is no such subscription.
+
+    Nor beyond the last document: what has not been published cannot have arrived.
+    """
     mine = (s.c.topic == topic) & (s.c.id == id)
+    cursor = min(cursor, documents.newest(connection, topic))
     connection.execute(update(s).where(mine, s.c.acked < cursor).values(acked=cursor))
     return connection.scalar(select(s.c.acked).where(mine))
 

@@ -1,9 +1,9 @@
-"""The dispatcher: takes pushes that are due, calls their receivers, and writes down how it ended.
+"""The dispatcher: takes pushes that are due, makes them by webhook or Kafka, and writes down how it ended.
 
 A receiver that hangs holds a few calls of its own subscription and no more: each subscription has at most
-`EACH` calls at a time, only one while it fails, and a tenant at most half of all. What fails is tried again
-after the times in the settings, then it is a dead letter. A process that dies leaves its leases, which run
-out.
+`WEBHOOK` calls at a time, only one while it fails, and a tenant at most half of all. What fails is tried
+again after the times in the settings, then it is a dead letter. A process that dies leaves its leases, which
+run out.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import contextlib
 import logging
 import secrets
 from collections import Counter
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
@@ -22,18 +23,21 @@ from pathcast.service.problems import Problem
 from pathcast.service.store import dead_letters, pushes
 from pathcast.service.store.deliveries import delivery_id
 from pathcast.service.store.pushes import Push
-from pathcast.service.webhooks.sender import Call, Outcome, Sender
+from pathcast.service.webhooks.sender import Letter, Outcome, Sender
 
 if TYPE_CHECKING:
     from pathcast.service.core import Service
+    from pathcast.service.kafka.sink import Sink
 
 K = TypeVar("K")
 
 log = logging.getLogger("pathcast.service")
 
 ALL = 256  # calls of one process at a time
-EACH = 4  # of one subscription
+WEBHOOK = 4  # of one subscription
+KAFKA = 64  # messages of one subscription: they go over one connection
 _IDLE = 1.0  # seconds between two looks at the store when nothing wakes the dispatcher
+_PULLED = "the subscription is pulled now, and the document with it"
 _GRACE = 5.0  # seconds that a lease lasts beyond the longest call
 
 
@@ -43,7 +47,13 @@ class Dispatcher:
     def __init__(self, service: Service) -> None:
         self._service = service
         self.worker = f"worker_{secrets.token_hex(8)}"
-        self.sender = Sender(service.settings.webhook_networks, service.settings.webhook_timeout)
+        settings = service.settings
+        self._sender = Sender(settings.webhook_networks, settings.webhook_timeout)
+        self._sink: Sink | None = None
+        if settings.kafka is not None:
+            from pathcast.service.kafka.sink import Sink
+
+            self._sink = Sink(settings.kafka, settings.webhook_timeout)
         self._awake = asyncio.Event()
         self._calls: set[asyncio.Task[None]] = set()
         self._busy: Counter[tuple[int, str]] = Counter()
@@ -75,7 +85,7 @@ class Dispatcher:
             return False
         now = self._service.settings.clock()
         until = now + self._service.settings.webhook_timeout + _GRACE
-        full = [at for at, calls in self._busy.items() if calls >= (1 if at in self._failing else EACH)]
+        full = [at for at, calls in self._busy.items() if calls >= self._most(at)]
         tenants = [tenant for tenant, calls in self._tenants.items() if calls >= ALL // 2]
 
         def work(connection: Connection) -> list[Push]:
@@ -83,17 +93,31 @@ class Dispatcher:
 
         leased = await self._service.writer.run("#webhooks", work)
         back: list[int] = []
+        changed: list[int] = []
         for push in leased:
             at = (push.topic, push.subscription)
-            if self._busy[at] >= (1 if at in self._failing else EACH):
+            if not push.delivery:
+                changed.append(push.number)
+            elif self._busy[at] >= self._most(at):
                 back.append(push.number)
-                continue
-            self._begin(push)
-        if back:
-            await self._service.writer.run(
-                "#webhooks", lambda connection: pushes.release(connection, back, self.worker, now)
-            )
+            else:
+                self._begin(push)
+
+        def unused(connection: Connection) -> None:
+            pushes.release(connection, back, self.worker, now)
+            for number in changed:
+                pushes.settle(connection, number, self.worker, now, state="dropped", reason=_PULLED)
+
+        if back or changed:
+            await self._service.writer.run("#webhooks", unused)
         return len(leased) > len(back)
+
+    def _most(self, at: tuple[int, str]) -> int:
+        """How many calls a subscription may have at a time."""
+        if at in self._failing:
+            return 1
+        live = self._service.catalog.by_number(at[0])
+        return KAFKA if live is not None and live.channels.get(at[1]) == "kafka" else WEBHOOK
 
     def _begin(self, push: Push) -> None:
         self._busy[push.topic, push.subscription] += 1
@@ -109,18 +133,27 @@ class Dispatcher:
         self.wake()
 
     async def _attempt(self, push: Push) -> None:
-        outcome = await self.sender.call(call_of(push), self._service.settings.clock())
+        delivery = push.delivery or {}
+        outcome = await self.deliver(delivery, letter_of(push))
         at = (push.topic, push.subscription)
         if outcome.ok:
             self._failing.discard(at)
         else:
             self._failing.add(at)
         result = "delivered" if outcome.ok else "failed"
-        self._service.metrics.deliveries.labels("webhook", result).inc()
+        self._service.metrics.deliveries.labels(next(iter(delivery)), result).inc()
         with contextlib.suppress(Problem, SQLAlchemyError):  # the lease runs out and it is tried again
             await self._service.writer.run(
                 "#webhooks", lambda connection: self._settle(connection, push, outcome)
             )
+
+    async def deliver(self, delivery: Mapping[str, Any], letter: Letter) -> Outcome:
+        """Make one delivery as a subscription says."""
+        if "kafka" not in delivery:
+            return await self._sender.call(delivery["webhook"], letter, self._service.settings.clock())
+        if self._sink is None:
+            return Outcome(False, 0.0, reason="this process was started without --kafka")
+        return await self._sink.send(delivery["kafka"]["topic"], letter)
 
     def _settle(self, connection: Connection, push: Push, outcome: Outcome) -> None:
         now = self._service.settings.clock()
@@ -138,7 +171,7 @@ class Dispatcher:
             due = now + retries[attempts - 1]
             pushes.settle(connection, push.number, self.worker, now, due=due, **values)
         elif pushes.settle(connection, push.number, self.worker, now, state="dead", **values):
-            dead_letters.add(connection, [_letter(push, outcome, now)])
+            dead_letters.add(connection, [_dead(push, outcome, now)])
 
     async def stop(self) -> None:
         """Let calls finish for a moment, then give up on them: their leases run out."""
@@ -148,7 +181,9 @@ class Dispatcher:
             await asyncio.wait(self._calls, timeout=2.0)
         for task in self._calls:
             task.cancel()
-        await self.sender.close()
+        await self._sender.close()
+        if self._sink is not None:
+            await asyncio.to_thread(self._sink.close)
 
 
 def _less(counter: Counter[K], at: K) -> None:
@@ -157,12 +192,9 @@ def _less(counter: Counter[K], at: K) -> None:
         del counter[at]
 
 
-def call_of(push: Push) -> Call:
+def letter_of(push: Push) -> Letter:
     """What the receiver of a push gets."""
-    webhook = push.delivery["webhook"]
-    return Call(
-        url=webhook["url"],
-        secret=webhook["secret"],
+    return Letter(
         id=delivery_id(push.document, push.topic_name, push.subscription),
         body=push.body,
         content_type=push.content_type,
@@ -173,7 +205,7 @@ def call_of(push: Push) -> Call:
     )
 
 
-def _letter(push: Push, outcome: Outcome, now: float) -> dict[str, object]:
+def _dead(push: Push, outcome: Outcome, now: float) -> dict[str, object]:
     return {
         "id": dead_letters.new_id(),
         "tenant": push.tenant,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import ssl
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import httpx
@@ -30,11 +29,9 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """What a receiver gets."""
+class Letter:
+    """What a receiver gets, by whichever channel."""
 
-    url: str
-    secret: str
     id: str
     body: bytes
     content_type: str | None
@@ -43,22 +40,27 @@ class Call:
     subscription: str
     trace: str | None = None
 
-    def headers(self, now: float) -> dict[str, str]:
-        """The headers, signed for this moment."""
-        timestamp = int(now)
+    def headers(self) -> dict[str, str]:
+        """What it is, beside the body."""
         headers = {
-            "Content-Type": self.content_type or "application/xml",
-            "User-Agent": f"pathcast/{pathcast.__version__}",
-            "webhook-id": self.id,
-            "webhook-timestamp": str(timestamp),
-            "webhook-signature": signature.sign(self.secret, self.id, timestamp, self.body),
+            "content-type": self.content_type or "application/xml",
             "pathcast-document": self.document,
             "pathcast-topic": self.topic,
             "pathcast-subscription": self.subscription,
         }
-        if self.trace and re.fullmatch(r"[0-9a-f-]{55}", self.trace):
+        if self.trace:
             headers["traceparent"] = self.trace
         return headers
+
+    def signed(self, secret: str, now: float) -> dict[str, str]:
+        """The headers of a call, signed for this moment."""
+        timestamp = int(now)
+        return self.headers() | {
+            "user-agent": f"pathcast/{pathcast.__version__}",
+            "webhook-id": self.id,
+            "webhook-timestamp": str(timestamp),
+            "webhook-signature": signature.sign(secret, self.id, timestamp, self.body),
+        }
 
 
 class Sender:
@@ -75,14 +77,14 @@ class Sender:
             verify=ssl.create_default_context(),
         )
 
-    async def call(self, call: Call, now: float) -> Outcome:
+    async def call(self, webhook: Mapping[str, str], letter: Letter, now: float) -> Outcome:
         """Call a receiver; never raises for what a receiver does."""
         began = time.perf_counter()
         status: int | None = None
         reason: str | None = None
         try:
             async with asyncio.timeout(self._timeout):
-                status = await self._post(call, now)
+                status = await self._post(webhook["url"], letter.body, letter.signed(webhook["secret"], now))
         except TimeoutError:
             reason = f"no answer within {self._timeout:g} s"
         except addresses.ForbiddenAddressError as error:
@@ -96,13 +98,13 @@ class Sender:
             reason = f"answered {status}" + (", and redirects are not followed" if status // 100 == 3 else "")
         return Outcome(ok, time.perf_counter() - began, status, reason)
 
-    async def _post(self, call: Call, now: float) -> int:
-        target = await addresses.resolve(call.url, self._allowed)
+    async def _post(self, url: str, body: bytes, headers: dict[str, str]) -> int:
+        target = await addresses.resolve(url, self._allowed)
         request = self._client.build_request(
             "POST",
             target.url,
-            content=call.body,
-            headers={**call.headers(now), "Host": target.host},
+            content=body,
+            headers={**headers, "Host": target.host},
             extensions={"sni_hostname": target.name},
         )
         response = await self._client.send(request, stream=True)
