@@ -97,6 +97,18 @@ def test_tables_of_a_run_keep_every_row_however_many(make: Make) -> None:
         assert session.rows(joined) == [(300_000,)]
 
 
+def test_a_summary_that_begins_with_many_rows_keeps_them(make: Make) -> None:
+    """DuckDB 1.5.6 lost 167,896 rows that were inserted into an empty summary at once."""
+    database = make(False)
+    names = "abcdefghijkl"
+    chains = ["//".join(name for at, name in enumerate(names) if mask >> at & 1) for mask in range(1, 1 << 12)]
+    database.subscribe(enumerate(f"//{chain}//*" for chain in chains))
+    leaves = "".join(f"<z{number}/>" for number in range(40))
+    document = "".join(f"<{name}>" for name in names) + leaves
+    document += "".join(f"</{name}>" for name in reversed(names))
+    assert len(database.match([("d", document)])) == len(chains)
+
+
 def test_as_many_matches_as_do_not_fit_one_block(make: Make) -> None:
     database = make(False)
     database.subscribe((number, f"//a[b{number % 7}]//c[@x != {number}]/d") for number in range(3_000))

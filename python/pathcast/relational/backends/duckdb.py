@@ -26,8 +26,9 @@ class DuckDB:
     def __init__(self, path: str) -> None:
         with _errors():
             self._connection = duckdb.connect(path)
-            # The statements begin with the small table; joins keep their order.
-            self._connection.execute("set disabled_optimizers = 'join_order'")
+            # Tables of a transaction that has not ended look empty to the optimizer, so it would put the
+            # largest where the smallest belongs. Joins are run as they are written.
+            self._connection.execute("set disabled_optimizers = 'join_order,build_side_probe_side'")
         self._writing = threading.Lock()
         self._guard = threading.Lock()
         self._idle: list[DuckSession] = []
@@ -82,6 +83,8 @@ class DuckSession:
         """For which steps there is a path summary."""
         self._version: int | None = None
         """For which subscriptions there is what depends on them alone."""
+        self._rows: dict[str, int] = {}
+        """The rows of each temporary table."""
 
     def shape(self) -> Shape:
         """What a run has to know about the subscriptions."""
@@ -103,26 +106,30 @@ class DuckSession:
         if depth is not None:
             program.extend_summary(self, shape.step_levels_of(depth))
         program.find_facts(self, shape.levels, with_values=rows["XMLValue"].num_rows > 0)
-        if depth and self.rows("select count(*) from {PathStep}")[0][0] > SUMMARY_ROWS:
+        if self._rows["PathStep"] > SUMMARY_ROWS:
             self._summary = None
 
     def load(self, name: str, rows: Any) -> None:
         """Makes a temporary table of Arrow rows."""
         self._cursor.register("arrow_rows", rows)
-        self._cursor.execute(f"create or replace temp table {names.run_table(name)} as from arrow_rows")
+        self.make(name, "from arrow_rows")
         self._cursor.unregister("arrow_rows")
 
     def make(self, name: str, query: str, level: int = 0) -> None:
         """Makes a temporary table of what a query answers."""
-        self.execute(f"create or replace temp table {names.run_table(name)} as {query}", level)
+        statement = f"create or replace temp table {names.run_table(name)} as {query}"
+        self._rows[name] = self.execute(statement, level)
 
     def grow(self, name: str, query: str, level: int = 0) -> None:
-        """Adds to a temporary table."""
-        self.execute(f"insert into {names.run_table(name)} {query}", level)
+        """Adds to a temporary table; one without rows is made anew, because DuckDB may lose what it gets."""
+        if not self._rows[name]:
+            self.make(name, query, level)
+        else:
+            self._rows[name] += self.execute(f"insert into {names.run_table(name)} {query}", level)
 
     def has_rows(self, name: str) -> bool:
         """Whether there is any row in a temporary table."""
-        return bool(self.rows(f"select 1 from {{{name}}} limit 1"))
+        return self._rows[name] > 0
 
     def insert(self, name: str, query: str) -> int:
         """Adds to a table that stays."""
@@ -132,7 +139,8 @@ class DuckSession:
     def execute(self, statement: str, level: int = 0) -> int:
         """Runs a statement; how many rows it changed."""
         self._cursor.execute(names.filled(statement, level))
-        row = self._cursor.fetchone() if statement.lstrip().startswith(("delete", "insert")) else None
+        counted = statement.lstrip().startswith(("delete", "insert", "create or replace temp table"))
+        row = self._cursor.fetchone() if counted else None
         return int(row[0]) if row else 0
 
     def rows(self, query: str, level: int = 0) -> list[tuple[Any, ...]]:

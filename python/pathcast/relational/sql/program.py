@@ -69,19 +69,26 @@ def extend_summary(session: Session, step_levels: int) -> None:
     first_steps(session)
     for level in range(2, step_levels + 1):
         next_steps(session, level)
+    last_steps(session)
 
 
 def first_steps(session: Session) -> None:
     """The new paths with the chains of one step that end there."""
     session.make("Label", summary.LABELS)
     session.make("NewPair", summary.NEW_PAIRS)
-    session.grow("Path", "select path from {NewPath}")
-    session.grow("PathStep", summary.FIRST_STEPS)
+    session.make("Open", summary.OPEN)
+    session.grow("Open", summary.FIRST_STEPS)
 
 
 def next_steps(session: Session, level: int) -> None:
     """The chains of so many steps that end at the new paths."""
-    session.grow("PathStep", summary.NEXT_STEPS, level)
+    session.grow("Open", summary.NEXT_STEPS, level)
+
+
+def last_steps(session: Session) -> None:
+    """The new paths are part of the summary."""
+    session.grow("PathStep", summary.CLOSED)
+    session.grow("Path", "select path from {NewPath}")
 
 
 def find_facts(session: Session, levels: int, *, with_values: bool) -> None:

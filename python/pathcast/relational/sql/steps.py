@@ -14,13 +14,15 @@ Then, for each level of patterns:
   others too. So few rows are looked up.
 - `RISING` takes a pattern that was found to where the chains of steps begin that it is the end of.
 
-A statement begins with the table that is expected to be the smallest, and databases are told to keep the
-order of the joins.
+Databases are told to keep the order of the joins. The right side of a join is the one that is expected to be
+small: a table is made of it in memory, which the rows of the left side are looked up in.
 
 The slots of a pattern are filled at one and the same node: this is the branching-point check of the paper.
 """
 
 from __future__ import annotations
+
+from pathcast.relational.settings import NODE_BITS
 
 PASSED = """
 select v.node, p.predicate
@@ -62,7 +64,7 @@ select slot as step from {OtherSlot} where slot % 4 = 1
 """The steps that are slots of patterns by themselves; the lowest bits of a number say what it is of."""
 
 BATCH_STEPS = """
-select s.path, s.diff, s.step from {XMLPath} x join {PathStep} s on s.path = x.path
+select s.path, s.diff, s.step from {PathStep} s join {XMLPath} x on x.path = s.path
 """
 """The part of the path summary that is about paths of this batch."""
 
@@ -99,23 +101,24 @@ where s.step <> 0
 
 STARTED = """
 select f.node, p.id, p.second_slot, p.others
-from {Pattern} p
-join {Fact} f on f.slot = p.first_slot
+from {Fact} f
+join {Pattern} p on p.first_slot = f.slot
 where p.level = {level}
 """
 """The nodes that have the rarest slot of a pattern of the level."""
 
 PATTERNS = """
 select s.node, s.id as slot
-from {Started} s
-join {Fact} f on f.node = s.node and f.slot = s.second_slot
+from {Fact} f
+join {Started} s on s.node = f.node and s.second_slot = f.slot
 where s.others = 0
 union all
 select s.node, s.id as slot
-from {Started} s
-join {Fact} f on f.node = s.node and f.slot = s.second_slot
-join {OtherSlot} o on o.id = s.id
-join {Fact} g on g.node = s.node and g.slot = o.slot
+from {Fact} g
+join (
+    {OtherSlot} o
+    join ({Fact} f join {Started} s on s.node = f.node and s.second_slot = f.slot) on s.id = o.id
+) on s.node = g.node and o.slot = g.slot
 where s.others > 0
 group by s.node, s.id, s.others
 having count(distinct g.slot) = s.others
@@ -124,27 +127,33 @@ having count(distinct g.slot) = s.others
 
 RISING = """
 select distinct a.high as node, s.slot
-from {Level} l
-join {Slot} s on s.low = l.slot
-join {XMLNode} n on n.node = l.node
-join {BatchStep} c on c.path = n.path and c.step = s.step
-join {XMLAncestor} a on a.low = l.node and a.diff = c.diff
+from {XMLAncestor} a
+join (
+    {BatchStep} c
+    join (
+        {XMLNode} n
+        join ({Slot} s join {Level} l on l.slot = s.low) on l.node = n.node
+    ) on n.path = c.path and s.step = c.step
+) on l.node = a.low and c.diff = a.diff
 """
 """Where the chains of steps begin at whose end a pattern of the level was found."""
 
-MATCHES = """
+_PATHS = f"(select node, path, diff from {{XMLBelow}} where node % {1 << NODE_BITS} = 0)"
+"""The paths of whole documents: the number of a document node ends in zeros."""
+
+MATCHES = f"""
 select b.node, s.subscription
 from (
     select c.path, c.diff, u.subscription
-    from {BatchStep} c
-    join {Subscriber} u on u.pattern = c.step
+    from {{BatchStep}} c
+    join {{Subscriber}} u on u.pattern = c.step
     where u.is_exact
 ) s
-join {XMLBelow} b on b.path = s.path and b.diff = s.diff
+join {_PATHS} b on b.path = s.path and b.diff = s.diff
 union all
 select f.node, s.subscription
-from {Fact} f
-join {Subscriber} s on s.pattern = f.slot
+from {{Fact}} f
+join {{Subscriber}} s on s.pattern = f.slot
 where s.is_exact
 """
 """Who gets what: a document satisfies a subscription if it has one of the patterns that say all of it.
@@ -160,7 +169,7 @@ from (
     join {{Subscriber}} u on u.pattern = c.step
     where not u.is_exact
 ) s
-join {{XMLBelow}} b on b.path = s.path and b.diff = s.diff
+join {_PATHS} b on b.path = s.path and b.diff = s.diff
 union
 select f.node, s.subscription
 from {{Fact}} f

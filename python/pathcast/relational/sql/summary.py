@@ -7,7 +7,7 @@ chain from the document node, `diff` is the depth.
 
 A batch with new paths extends the summary, one statement for each level of steps. Steps are tried from where
 the step before ended: *near* ones, exactly one level down, at the parent only; *far* ones at all ancestors.
-The rows of steps that nothing follows are never looked at again.
+`Open` holds what they are tried from, so the summary is read once, however many levels there are.
 """
 
 from __future__ import annotations
@@ -57,6 +57,21 @@ join {StepLabel} s on s.label = l.label
 """
 """New paths with their ancestors, by the names that they answer to and some step asks for."""
 
+OPEN = """
+select s.path, s.diff, s.step, s.level, s.is_near, s.is_far
+from {PathStep} s
+join (select distinct high from {NewPair}) p on p.high = s.path
+where s.is_near or s.is_far
+"""
+"""What is known of the ancestors of new paths, where a step follows."""
+
+CLOSED = """
+select s.path, s.diff, s.step, s.level, s.is_near, s.is_far
+from {Open} s
+join {NewPath} n on n.path = s.path
+"""
+"""What was found for the new paths."""
+
 FIRST_STEPS = """
 select p.low as path, p.diff, t.step, t.level, t.is_near, t.is_far
 from {NewPair} p
@@ -68,14 +83,14 @@ where t.level = 1 and p.diff >= t.min_diff and p.diff <= t.max_diff
 
 NEXT_STEPS = """
 select p.low as path, s.diff + p.diff as diff, t.step, t.level, t.is_near, t.is_far
-from {NewPair} p
-join {PathStep} s on s.path = p.high
+from {Open} s
+join {NewPair} p on p.high = s.path
 join {Trie} t on t.parent = s.step and t.low_node = p.label
 where p.diff = 1 and s.level = {level} - 1 and s.is_near and t.level = {level} and t.is_child
 union all
 select distinct p.low as path, s.diff + p.diff as diff, t.step, t.level, t.is_near, t.is_far
-from {NewPair} p
-join {PathStep} s on s.path = p.high
+from {Open} s
+join {NewPair} p on p.high = s.path
 join {Trie} t on t.parent = s.step and t.low_node = p.label
 where s.level = {level} - 1 and s.is_far and t.level = {level} and not t.is_child
   and p.diff >= t.min_diff and p.diff <= t.max_diff

@@ -69,6 +69,7 @@ def text() -> str:
         "new": recorder.lines,
         "first": _recorded(program.first_steps),
         "next": _recorded(program.next_steps, 0),
+        "last": _recorded(program.last_steps),
         "leaves": _recorded(program.leaves),
         "tests": _recorded(program.tests),
         "patterns": _recorded(program.patterns, 0),
@@ -98,6 +99,7 @@ begin
         for level in 2 .. case when may_stay then step_levels else least(step_levels, deepest) end loop
 {filled["next"]}
         end loop;
+{filled["last"]}
     end if;
     size := pg_relation_size('{path_step}');
     select relpages::bigint * 8192 into known from pg_class where oid = '{path_step}'::regclass;

@@ -12,12 +12,12 @@ import io
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from pathcast.relational.sql import program
+from pathcast.relational.sql import program, summary
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-IN_FILES = {"PathStep", "Passed", "Fact", "Level", "Match", "Candidate", "Asked"}
+IN_FILES = {"Open", "Passed", "Fact", "Level", "Match", "Candidate", "Asked"}
 
 
 class SparkRun:
@@ -46,16 +46,18 @@ class SparkRun:
     def make(self, name: str, query: str, level: int = 0) -> None:
         """Makes a table of what a query answers."""
         rows = self.query(query, level)
-        if name in IN_FILES:
-            self._files[name] = []
+        self._files[name] = []
+        if name in IN_FILES and query != summary.OPEN:  # no path is known before
             self._add(name, rows, level)
         else:
             self._tables[name] = rows
 
     def grow(self, name: str, query: str, level: int = 0) -> None:
         """Adds what a query answers to a table."""
+        if query == summary.CLOSED:  # every path is new
+            self._tables[name] = self._tables["Open"]
         if name not in IN_FILES:
-            return  # paths that are known; here none are
+            return
         rows = self.query(query, level)
         if query == program.KEEPING:  # these rows are in files
             self._read(name, [*self._files[name], *self._files["Level"]], rows)
