@@ -101,7 +101,9 @@ def test_a_summary_that_begins_with_many_rows_keeps_them(make: Make) -> None:
     """DuckDB 1.5.6 lost 167,896 rows that were inserted into an empty summary at once."""
     database = make(False)
     names = "abcdefghijkl"
-    chains = ["//".join(name for at, name in enumerate(names) if mask >> at & 1) for mask in range(1, 1 << 12)]
+    chains = [
+        "//".join(name for at, name in enumerate(names) if mask >> at & 1) for mask in range(1, 1 << 12)
+    ]
     database.subscribe(enumerate(f"//{chain}//*" for chain in chains))
     leaves = "".join(f"<z{number}/>" for number in range(40))
     document = "".join(f"<{name}>" for name in names) + leaves
