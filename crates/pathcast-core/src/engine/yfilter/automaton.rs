@@ -33,7 +33,7 @@ impl Symbol {
             // `Any` is an edge of its own for elements and number 0 for attributes.
             NameTest::Any => Self(kind),
             NameTest::Name(id) => Self(id.0 << 2 | kind),
-            NameTest::Namespace(id) => Self(id.0 << 2 | kind | 1),
+            NameTest::Partial(id) => Self(id.0 << 2 | kind | 1),
         }
     }
 
