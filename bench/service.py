@@ -39,6 +39,7 @@ from pathcast.index import Index
 CLIENTS = 64
 PULLERS = 10
 DOCUMENTS = 20_000
+STREAMS = 1_000
 SAMPLE = 2_000  # documents that say which subscriptions are rare
 BULK = 10_000  # subscriptions in one request
 
@@ -100,6 +101,19 @@ class Client:
         answer = await self._reader.readuntil(b"\r\n\r\n")
         found = re.search(rb"content-length: (\d+)", answer, re.IGNORECASE)
         return int(answer[9:12]), await self._reader.readexactly(int(found[1]) if found else 0)
+
+    async def follow(self, path: str) -> None:
+        """Ask for events, and read until the stream has begun."""
+        head = (
+            f"GET {path}/events?body=false HTTP/1.1\r\nHost: bench\r\n"
+            f"Authorization: Bearer {self._running.key}\r\n\r\n"
+        )
+        self._writer.write(head.encode("ascii"))
+        await self.until(b"retry: ")
+
+    async def until(self, wanted: bytes) -> None:
+        """Read until these bytes come."""
+        await self._reader.readuntil(wanted)
 
     def close(self) -> None:
         self._writer.close()
@@ -196,6 +210,45 @@ async def match_call(running: Running, documents: Sequence[bytes], index: Index)
     return {"match_call_share": (time.perf_counter() - began) / over_http}
 
 
+async def streams(running: Running, document: bytes) -> dict[str, float]:
+    """Many streams of events held open at once: all of them get the next document."""
+    path = "/v1/topics/bench/subscriptions/streams"
+    publisher = await Client(running).open()
+    status, answer = await publisher.call("PUT", path, b'{"xpath": "/*"}')
+    assert status == 201, answer
+    clients = [await Client(running).open() for _ in range(STREAMS)]
+    await asyncio.gather(*(client.follow(path) for client in clients))
+    megabytes = running.megabytes()
+    publisher.close()
+    publisher = await Client(running).open()  # the first was idle for too long
+    began = time.perf_counter()
+    status, answer = await publisher.call("POST", "/v1/topics/bench/documents", document)
+    assert status == 202, answer
+    wanted = json.loads(answer)["document"].encode("ascii")
+    await asyncio.gather(*(client.until(wanted) for client in clients))
+    seconds = time.perf_counter() - began
+    for client in (*clients, publisher):
+        client.close()
+    return {"streams": len(clients), "streams_seconds": seconds, "streams_megabytes": megabytes}
+
+
+async def restarted(store: Sequence[str], expected: int) -> dict[str, float]:
+    """Seconds from the start of a process until it is ready with all that its store has, and its memory."""
+    began = time.perf_counter()
+    running = Running.start(*store)
+    try:
+        client = await Client(running).open()
+        while (await client.call("GET", "/readyz"))[0] != 200:
+            await asyncio.sleep(0.1)
+        seconds = time.perf_counter() - began
+        _, answer = await client.call("GET", "/v1/topics/bench")
+        assert json.loads(answer)["index"]["subscriptions"] == expected, answer
+        client.close()
+        return {"restart_seconds": seconds, "restart_megabytes": running.megabytes()}
+    finally:
+        running.stop()
+
+
 def rare(queries: Sequence[str], documents: Sequence[bytes], count: int) -> list[str]:
     """As many queries as are wanted, those that match fewest of the documents."""
     index = Index()
@@ -222,9 +275,10 @@ def _measured(store: Sequence[str], queries: Sequence[str], documents: Sequence[
         bare = [re.sub(rb"<\?xml[^>]*\?>", b"", document) for document in large]
         figures |= asyncio.run(match_call(running, bare, index))
         figures["megabytes"] = running.megabytes()
+        figures |= asyncio.run(streams(running, documents[0]))
     finally:
         running.stop()
-    return figures
+    return figures | asyncio.run(restarted(store, len(queries) + 1))
 
 
 def table(kept: Kept, plan: Plan) -> Iterator[Row]:
