@@ -293,12 +293,18 @@ TABLES: dict[str, Table] = {
         "subscriptions / s",
     ),
     "relational": plain(
-        "relational", "matches / document", "cut ms", "not cut ms", "× by cutting", "auto ms", "subscribe s"
+        "relational",
+        "matches / document",
+        "batch ms",
+        "single ms",
+        "auto ms",
+        "tokeniser ms",
+        "subscribe s",
     ),
     "relational-levers": plain("relational-levers", "documents", "ms", "auto ms"),
     "relational-spark": plain(
         "relational-spark",
-        "edges",
+        "patterns",
         "matches / document",
         "match s",
         "processor s",

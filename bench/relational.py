@@ -1,15 +1,16 @@
 """The relational matcher: the two experiments of its paper on all backends, batches, and a million on Spark.
 
 After the paper on matching XPath subscriptions level by level with non-recursive SQL: subscriptions with 30 %
-branching steps, 10 % ``*`` and 20 % ``//``, up to ten levels deep, drawn from a DTD (there the one of an
-astronomical data centre, here NITF, or the news DTD that ships), one value test each. `auto` is the index in
-memory on one thread, beside each figure in the same run. What is compared takes turns. Every answer is
-compared with the index's, pair by pair. `PATHCAST_BENCH_SCALE` makes the numbers of subscriptions smaller:
-0.01 is a hundredth.
+branching steps, 10 % ``*`` and 20 % ``//``, up to ten levels deep, one value test each, drawn from a DTD.
+There it was that of an astronomical data centre; here NITF, or the news DTD that ships, and XMark. Linear
+sets have neither branches nor tests. `auto` is the index in memory on one thread, beside each figure in the
+same run. What is compared takes turns. Every answer is compared with the index's, pair by pair.
+`PATHCAST_BENCH_SCALE` makes the numbers of subscriptions smaller: 0.01 is a hundredth.
 """
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import tempfile
 import time
@@ -20,27 +21,29 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from bench.corpus import news_schema
+from bench.corpus import corpus_schema, news_schema
 from bench.harness.answers import WrongAnswerError
 from bench.harness.kept import Kept, Row
 from bench.harness.turns import Task as Timed
 from bench.harness.turns import in_turns, processor_seconds, scale, timed
 from bench.plan import Plan
 from bench.workloads import wire
+from pathcast import _core
 from pathcast.generate import documents as draw_documents
 from pathcast.generate import subscriptions as draw_subscriptions
 from pathcast.index import Index
 from pathcast.relational import Relational
-from pathcast.relational.sql.names import kept_table
 from pathcast.schema import Schema
 from pathcast.types import Id
 
-DATABASES = ("DuckDB", "PostgreSQL", "Spark")
-NUMBERS = (1_000, 10_000, 25_000, 50_000, 100_000)
+SCHEMAS = ("nitf", "xmark")
+KINDS = ("linear", "twigs")
+NUMBERS = (1_000, 10_000, 100_000)
 SIZES = (3_000, 15_000, 40_000, 100_000)
 BATCHES = (1, 10, 100)
+DATABASES = ("DuckDB", "PostgreSQL", "Spark")
 TOGETHER = 10
-CLUSTERED = "clustered by name"
+WARM = 300  # documents, so that most paths are known
 BROADCAST = "with broadcasts"
 NOT_BROADCAST = "without broadcasts"
 ROUNDS = 6
@@ -50,18 +53,21 @@ PLANS = Path("build/bench")
 
 
 @cache
-def _schema() -> Schema:
-    return news_schema()
+def _schemas() -> dict[str, Schema]:
+    """The schema of news, and that of auctions where it is there."""
+    auctions = corpus_schema("xmark")
+    return {"nitf": news_schema()} | ({"xmark": auctions} if auctions else {})
 
 
 @cache
-def _expressions(number: int) -> tuple[str, ...]:
-    odds = {"wildcard": 0.1, "descendant": 0.2, "branch": 0.3}
-    return tuple(draw_subscriptions(_schema(), number, max_depth=10, predicates=1, seed=2, **odds))  # type: ignore[arg-type]
+def _expressions(number: int, schema: str = "nitf", kind: str = "twigs") -> tuple[str, ...]:
+    odds = {"wildcard": 0.1, "descendant": 0.2}
+    odds |= {"branch": 0.3, "predicates": 1} if kind == "twigs" else {"branch": 0.0, "predicates": 0}
+    return tuple(draw_subscriptions(_schemas()[schema], number, max_depth=10, seed=2, **odds))  # type: ignore[arg-type]
 
 
-def _documents(size: int, seed: int = 3) -> Iterator[bytes]:
-    return draw_documents(_schema(), 1 << 40, max_levels=12, target_size=size, seed=seed)
+def _documents(size: int, seed: int = 3, schema: str = "nitf") -> Iterator[bytes]:
+    return draw_documents(_schemas()[schema], 1 << 40, max_levels=12, target_size=size, seed=seed)
 
 
 @contextmanager
@@ -87,49 +93,48 @@ def _backends(*names: str) -> Iterator[dict[str, Callable[..., Relational]]]:
             makers["Spark"] = lambda **options: Relational(spark, **options)
             warm = Relational(spark)  # the first statements of a session take seconds more
             warm.subscribe(enumerate(_expressions(200)))
-            for warm.cutting in (True, False):
-                warm.match(enumerate(islice(_documents(3_000, seed=4), 2)))
+            warm.match(enumerate(islice(_documents(3_000, seed=4), 2)))
             warm.close()
         yield makers
 
 
 def subscriptions(kept: Kept, plan: Plan) -> Iterator[Row]:
-    """Milliseconds for a document of 15 KB in a batch of 5, by number of subscriptions, cut and not cut.
+    """Milliseconds for an unseen document of 15 KB by number of subscriptions: alone, and in a batch of 100.
 
-    `--size` and `--engine` pick numbers and databases.
+    Linear and branching sets on two schemas, beside `auto` and the bare tokeniser. `--size` and `--engine`
+    pick numbers and databases.
     """
     numbers = [_scaled(number) for number in NUMBERS if not plan.sizes or number in plan.sizes]
-    names = [name for name in DATABASES if not plan.engines or name in plan.engines]
-    missing = [(name, number) for number in numbers for name in names if not kept.has(f"{name}, {number:,}")]
-    if not missing:
-        return
-    expressions = _expressions(max(numbers))
-    with _backends(*{name for name, _ in missing}) as makers:
-        for number in numbers:
+    names = [name for name in DATABASES[:2] if not plan.engines or name in plan.engines]
+    with _backends(*names) as makers:
+        for schema, kind, number in itertools.product(SCHEMAS, KINDS, numbers):
             for name, make in makers.items():
-                if (name, number) not in missing:
+                subject = f"{name}, {number:,}, {schema} {kind}"
+                if kept.has(subject) or schema not in _schemas():
                     continue
-                index = Memory(enumerate(expressions[:number]))
+                expressions = _expressions(number, schema, kind)
+                index = Memory(enumerate(expressions))
                 database = make()
-                subscribing = timed(lambda: database.subscribe(enumerate(expressions[:number])))[0]  # noqa: B023
-                tasks = {
-                    "cut": matching(database),
-                    "not cut": matching(database, cutting=False),
-                    "auto": index.matching,
-                }
-                times = _best(tasks, index, _documents(15_000), size=5)
+                subscribing = timed(partial(database.subscribe, list(enumerate(expressions))))[0]
+                stream = _documents(15_000, schema=schema)
+                tasks = {"batch": matching(database), "auto": index.matching, "tokeniser": _tokenise}
+                times = _best(tasks, index, stream, size=100, warm=WARM)
+                times |= _best({"single": matching(database)}, index, stream, size=1)
                 yield Row(
-                    f"{name}, {number:,}",
+                    subject,
                     {
                         "subscribe s": subscribing,
-                        "edges": database.count("XPathFrame"),
-                        "frames": database.count("Frame"),
+                        "steps": database.count("Step"),
+                        "patterns": database.count("Pattern"),
                         "matches / document": index.matches_a_document,
                         **times,
-                        "× by cutting": times["not cut ms"] / times["cut ms"],
                     },
                 )
                 database.close()
+
+
+def _tokenise(documents: Sequence[bytes]) -> None:
+    _core.bare_elements(list(documents))
 
 
 def sizes(kept: Kept, _: Plan) -> Iterator[Row]:
@@ -153,48 +158,27 @@ def sizes(kept: Kept, _: Plan) -> Iterator[Row]:
 
 
 def levers(kept: Kept, _: Plan) -> Iterator[Row]:
-    """Milliseconds for a document of 15 KB, 10,000 subscriptions: batching, clustering, broadcasting."""
+    """Milliseconds for a document of 15 KB, 10,000 subscriptions: batching, and broadcasting on Spark."""
     rows = list(enumerate(_expressions(_scaled(10_000))))
-    changes: dict[str, tuple[str, Callable[[Any], None]]] = {
-        "DuckDB": (CLUSTERED, _cluster_duckdb),
-        "PostgreSQL": (CLUSTERED, _cluster_postgresql),
-        "Spark": (NOT_BROADCAST, _no_broadcasts),
-    }
-    missing = [name for name, (what, _) in changes.items() if not kept.has(f"{name}, {what}")]
+    last = f"batches of {max(BATCHES)}"
+    missing = [name for name in DATABASES if not kept.has(f"{name}, {last}")]
     with _backends(*missing) as makers:
         for name, make in makers.items():
-            plain, changed = make(), make()
-            for database in (plain, changed):
+            plain, changed = make(), make() if name == "Spark" else None
+            for database in filter(None, (plain, changed)):
                 database.subscribe(rows)
-            what, change = changes[name]
-            change(changed)
             index = Memory(rows)
             for number in BATCHES:
                 tasks = {f"batches of {number}": matching(plain), "auto": index.matching}
-                if number == TOGETHER:
-                    tasks[what] = matching(changed)
+                if number == TOGETHER and changed:
+                    _no_broadcasts(changed)
+                    tasks[NOT_BROADCAST] = matching(changed)
                 times = _best(tasks, index, _documents(15_000, seed=number), size=number)
-                for subject in (name for name in tasks if name != "auto"):
+                for subject in (each for each in tasks if each != "auto"):
                     values = {"documents": number, "ms": times[f"{subject} ms"], "auto ms": times["auto ms"]}
                     yield Row(f"{name}, {subject}", values)
-            for database in (plain, changed):
+            for database in filter(None, (plain, changed)):
                 database.close()
-
-
-def _cluster_duckdb(database: Any) -> None:
-    """Rows of one level and one pair of names lie together."""
-    with database._backend.writing() as session:
-        session.execute(
-            "create or replace table {XPathFrame} as select e.* from {XPathFrame} e "
-            "join {Frame} f on f.frame = e.frame order by e.level, f.high_node, f.low_node"
-        )
-
-
-def _cluster_postgresql(database: Any) -> None:
-    """The same, as this server does it: by an index, and a frame is a pair of names."""
-    with database._backend.writing() as session:
-        session.execute("cluster {XPathFrame} using " + f"{kept_table('XPathFrame')}_frame")
-        session.execute("analyze {XPathFrame}")
 
 
 def _no_broadcasts(database: Any) -> None:
@@ -246,8 +230,8 @@ def million(kept: Kept, _: Plan) -> Iterator[Row]:
                 subjects[subject],
                 {
                     "subscribe s": subscribing,
-                    "edges": database.count("XPathFrame"),
-                    "frames": database.count("Frame"),
+                    "steps": database.count("Step"),
+                    "patterns": database.count("Pattern"),
                     "matches / document": index.matches_a_document,
                     "match s": seconds,
                     "processor s": used,
@@ -304,24 +288,21 @@ class Memory:
         return sum(self._bytes) / len(self._bytes)
 
 
-def matching(database: Relational, cutting: bool = True) -> Timed:
+def matching(database: Relational) -> Timed:
     """What matches documents in one batch."""
-
-    def run(documents: Sequence[bytes]) -> list[tuple[Id, Id]]:
-        database.cutting = cutting
-        return database.match(enumerate(documents))
-
-    return run
+    return lambda documents: database.match(enumerate(documents))
 
 
-def _best(tasks: Mapping[str, Timed], index: Memory, stream: Iterator[bytes], size: int) -> dict[str, float]:
+def _best(
+    tasks: Mapping[str, Timed], index: Memory, stream: Iterator[bytes], size: int, warm: int = 1
+) -> dict[str, float]:
     """Milliseconds a document, the best of rounds taken in turn; a wrong answer ends the run."""
     times = in_turns(
         tasks,
         stream,
         size=size,
         rounds=ROUNDS,
-        warm=1,
+        warm=warm,
         within=SECONDS,
         clock=time.perf_counter,
         check=index.check,

@@ -88,6 +88,9 @@ def shred(
     ignore_namespaces: bool,
     text_bytes: int,
     most_rows: int,
+    key: tuple[int, int],
+    subjects: Sequence[tuple[int, str, str]],
+    first: int = 0,
 ) -> tuple[dict[str, Any], list[tuple[int, DocumentError]]]:
     """Documents as rows of the relational tables, and those that were refused."""
 

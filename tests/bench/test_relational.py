@@ -12,17 +12,22 @@ pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
 from bench import relational_report
 from bench.harness.kept import Row
-from bench.relational import BATCHES, CLUSTERED, NOT_BROADCAST, NUMBERS
+from bench.relational import BATCHES, KINDS, NOT_BROADCAST, NUMBERS, SCHEMAS
 from tests.bench import keep_all
 
 BACKENDS = ("DuckDB", "PostgreSQL", "Spark")
 
 
 def made_up() -> dict[str, list[Row]]:
-    times = {"cut ms": 1.0, "not cut ms": 2.0, "auto ms": 0.01}
-    levers = dict.fromkeys(BACKENDS, CLUSTERED) | {"Spark": NOT_BROADCAST}
+    times = {"batch ms": 1.0, "single ms": 2.0, "auto ms": 0.01}
     rows = {
-        "relational": [(f"{name}, {number:,}", times) for number in NUMBERS for name in BACKENDS],
+        "relational": [
+            (f"{name}, {number:,}, {schema} {kind}", times)
+            for schema in SCHEMAS
+            for kind in KINDS
+            for number in NUMBERS
+            for name in BACKENDS[:2]
+        ],
         "relational-documents": [
             (f"{size} KB", {"KB": size, "auto ms": 0.1} | {f"{name} ms": size * 2.0 for name in BACKENDS})
             for size in (3, 15, 40)
@@ -30,7 +35,10 @@ def made_up() -> dict[str, list[Row]]:
         "relational-levers": [
             (f"{name}, {what}", {"documents": number, "ms": 7.0, "auto ms": 0.1})
             for name in BACKENDS
-            for number, what in [*((size, f"batches of {size}") for size in BATCHES), (10, levers[name])]
+            for number, what in [
+                *((size, f"batches of {size}") for size in BATCHES),
+                *([(10, NOT_BROADCAST)] if name == "Spark" else []),
+            ]
         ],
         "relational-spark": [("with broadcasts", {"ms / document": 80.0, "auto ms": 0.1})],
     }
@@ -54,15 +62,15 @@ def test_one_report_has_what_every_experiment_has_kept(tmp_path: Path) -> None:
 def test_curves_and_dots_are_what_was_measured() -> None:
     rows = made_up()
     curves = relational_report.lines("relational", rows["relational"])
-    assert set(curves) == {"auto"} | {f"{name}{cut}" for name in BACKENDS for cut in ("", ", not cut")}
-    assert [at for at, _ in curves["Spark, not cut"]] == list(NUMBERS)
-    assert {value for _, value in curves["Spark, not cut"]} == {2.0}
+    assert set(curves) == {"auto"} | {f"{name}{how}" for name in BACKENDS[:2] for how in ("", ", alone")}
+    assert [at for at, _ in curves["PostgreSQL, alone"]] == list(NUMBERS)
+    assert {value for _, value in curves["PostgreSQL, alone"]} == {2.0}
     batches = relational_report.lines("relational-levers", rows["relational-levers"])
     assert {name: tuple(at for at, _ in points) for name, points in batches.items()} == dict.fromkeys(
         ("auto", *BACKENDS), BATCHES
     )
     labels = [label for label, *_ in relational_report.dots("relational-levers", rows["relational-levers"])]
     assert labels == [
-        *(f"{name}, {what}" for name in BACKENDS[:2] for what in ("as it is", CLUSTERED)),
-        *(f"Spark, {what}" for what in ("as it is", NOT_BROADCAST)),
+        *(f"{name}, as it is" for name in BACKENDS),
+        f"Spark, {NOT_BROADCAST}",
     ]

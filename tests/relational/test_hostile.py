@@ -172,11 +172,11 @@ def test_two_contents_of_one_number_are_told_and_nothing_is_written(make: Make) 
     database = make(False)
     database.subscribe([("s", "/a/b")])
     with database._backend.writing() as session:
-        session.execute("update {Frame} set low_node = 'z' where low_node = 'b'")
+        session.execute("update {Step} set proof = 0 where low_node = 'b'")
     with pytest.raises(DatabaseError, match="same number as a different"):
         database.subscribe([("t", "/a/b"), ("u", "//c")])
     assert len(database) == 1
-    assert not [frame for frame in _column(database, "low_node", "Frame") if frame == "c"]
+    assert not [frame for frame in _column(database, "low_node", "Step") if frame == "c"]
 
 
 def _column(database: Relational, column: str, table: str) -> list[Any]:
@@ -208,14 +208,13 @@ def test_a_connection_lost_in_a_match_is_an_error_and_the_call_can_be_made_again
 ) -> None:
     database.publish([("d1", b"<a><b/></a>")])
     with monkeypatch.context() as patch:
-        plain = postgresql.PostgresSession.make
+        plain = postgresql.PostgresSession.run
 
-        def make_and_lose(self: Any, name: str, query: str, level: int = 0) -> None:
-            plain(self, name, query, level)
-            if name == "Level":
-                terminate(self, postgres)
+        def run_and_lose(self: Any, *arguments: Any) -> None:
+            plain(self, *arguments)
+            terminate(self, postgres)
 
-        patch.setattr(postgresql.PostgresSession, "make", make_and_lose)
+        patch.setattr(postgresql.PostgresSession, "run", run_and_lose)
         with pytest.raises(DatabaseError, match="PostgreSQL"):
             database.match([("d2", b"<a><b/></a>")])
     assert database.match([("d2", b"<a/>")]) == [("d1", "s1"), ("d1", "s2")]
@@ -267,6 +266,6 @@ def test_two_clients_that_subscribe_at_once_agree(postgres: PostgresServer) -> N
     assert len(clients[0]) == 600
     found = clients[1].match([("d", b"<a><b7><c>7</c><d/></b7></a>")])
     assert found == [("d", f"{which}-7") for which in range(3)]
-    assert clients[2].count("XPathFrame") == 200 * 4, "each pattern is there once"
+    assert clients[2].count("Slot") == 200 * 2, "each pattern is there once"
     for client in clients:
         client.close()

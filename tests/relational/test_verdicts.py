@@ -28,16 +28,6 @@ def test_random_pairs(make: Make) -> None:
     assert not wrong, "\n".join(wrong[:3])
 
 
-def test_without_cutting_the_answer_is_the_same(make: Make) -> None:
-    def uncut(ignore: bool) -> object:
-        database = make(ignore)
-        database.cutting = False
-        return database
-
-    _, wrong = run(12, range(10), uncut)  # type: ignore[arg-type]
-    assert not wrong, "\n".join(wrong[:3])
-
-
 def test_refused_expressions_are_refused_together_and_nothing_is_written(make: Make) -> None:
     database = make(False)
     refused = refused_expressions()
@@ -47,4 +37,4 @@ def test_refused_expressions_are_refused_together_and_nothing_is_written(make: M
     assert len(caught.value.failures) == len(refused)
     for (_, error), case in zip(caught.value.failures, refused, strict=True):
         assert case.message.lower() in str(error).lower()
-    assert len(database) == database.count("XPathFrame") == 0
+    assert len(database) == database.count("Step") == 0

@@ -75,7 +75,7 @@ def test_data_frames_in_and_out(
     plans |= {f"unsubscribe {name}": plan for name, plan in database.plans.items()}
     # Of subscriptions, documents and answers nothing came here: a row for each table or change, no more.
     assert max(collected) <= 8
-    products(plans, {"Level 1", "Match", "Candidate", "Asked", "Decided", "unsubscribe unknown"})
+    products(plans, {"Fact", "Match", "Candidate", "Asked", "Decided", "unsubscribe unknown"})
     monkeypatch.undo()
     assert {tuple(row) for row in matches.collect()} == {(10, "s7"), (12, "not")}
     dead = {row["doc_id"]: row["line"] for row in database.dead_letters.collect()}
@@ -89,7 +89,7 @@ def test_data_frames_in_and_out(
     request.addfinalizer(again.close)
     database.unsubscribe(["s7"])
     database.subscribe([("s8", "/a/b[c = 7]"), (9, "//b")])
-    products(database.plans, {"Frame", "XPathFrame", "Gone"})
+    products(database.plans, {"Step", "Slot", "Gone"})
     assert len(again) == 11
     found = again.match([("x", b"<a><b><c>7</c></b></a>"), ("y", b"<a><b><c>8</c></b></a>")])
     assert found == [("x", 9), ("x", "s8"), ("y", 9)]
@@ -123,15 +123,12 @@ def test_two_contents_of_one_number_are_told_and_nothing_is_written(make: Make) 
     database: Any = make(False)
     database.subscribe([("s", "/a/b")])
     store = database._store
-    frames = [tuple(row) for row in store.written("Frame", 1).drop("change").collect()]
-    other = [tuple("z" if cell == "b" else cell for cell in row) for row in frames]
-    store.write(
-        "Frame", 1, store.spark.createDataFrame(other, store.written("Frame", 1).drop("change").schema)
-    )
+    steps = [row.asDict() | {"proof": 0} for row in store.written("Step", 1).drop("change").collect()]
+    store.write("Step", 1, store.spark.createDataFrame(steps, store.written("Step", 1).drop("change").schema))
     with pytest.raises(DatabaseError, match="same number as a different"):
         database.subscribe([("t", "/a/b"), ("u", "//c")])
     assert len(database) == 1
-    assert database.count("Frame") == 2
+    assert database.count("Step") == 2
 
 
 def products(plans: dict[str, str], wanted: set[str]) -> None:

@@ -40,7 +40,7 @@ impl Random {
 }
 
 fn found(index: &Index, document: &str) -> Vec<Id> {
-    index.matches(Document::Text(document)).unwrap().ids().cloned().collect()
+    index.matches(Document::Text(document)).unwrap().ids().collect()
 }
 
 #[test]

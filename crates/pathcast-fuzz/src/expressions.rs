@@ -25,7 +25,7 @@ pub fn namespaces() -> Namespaces {
 /// What each document gives: ids, or the limit that it crosses.
 pub fn outcomes(index: &Index) -> Vec<Result<Vec<Id>, DocumentError>> {
     let matched = |document: &&str| {
-        index.matches(Document::Bytes(document.as_bytes())).map(|matches| matches.ids().cloned().collect())
+        index.matches(Document::Bytes(document.as_bytes())).map(|matches| matches.ids().collect())
     };
     DOCUMENTS.iter().map(matched).collect()
 }

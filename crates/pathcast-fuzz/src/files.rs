@@ -18,7 +18,7 @@ pub fn sealed(payload: &[u8], version: u32) -> Vec<u8> {
 pub fn check(bytes: &[u8]) -> bool {
     let Some((&version, payload)) = bytes.split_first() else { return false };
     let Ok(mut damaged) = Index::from_bytes(&sealed(payload, version.into()), &ENGINES) else { return false };
-    let ids: Vec<Id> = damaged.ids().cloned().collect();
+    let ids: Vec<Id> = damaged.ids().collect();
     assert_eq!(ids.len(), damaged.len());
     let again = Index::from_bytes(&damaged.to_bytes(), &ENGINES).unwrap();
     assert_eq!(outcomes(&again), outcomes(&damaged));

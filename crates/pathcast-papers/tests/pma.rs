@@ -13,7 +13,7 @@ fn empty(engine: EngineKind) -> Index {
 
 fn found(index: &Index, document: &str) -> Vec<i64> {
     let matches = index.matches(Document::Bytes(document.as_bytes())).unwrap();
-    matches.ids().map(|id| if let Id::Number(number) = id { *number } else { -1 }).collect()
+    matches.ids().map(|id| if let Id::Number(number) = id { number } else { -1 }).collect()
 }
 
 fn matches(engine: EngineKind, xpath: &str, document: &str) -> bool {

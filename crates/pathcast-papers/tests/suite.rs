@@ -106,7 +106,7 @@ fn empty((engine, cache_bytes, attribute_filters): Kind, table: &Table) -> Index
 fn numbers(index: &Index, document: &[u8]) -> Vec<i64> {
     let matches = index.matches(Document::Bytes(document)).unwrap_or_else(|error| panic!("{error}"));
     let numbers: Vec<_> =
-        matches.ids().map(|id| if let Id::Number(number) = id { *number } else { -1 }).collect();
+        matches.ids().map(|id| if let Id::Number(number) = id { number } else { -1 }).collect();
     assert_eq!(numbers.len(), matches.len());
     numbers
 }

@@ -4,7 +4,7 @@
 //! the interpreter while it reads, so nobody may wait for the index with the interpreter in hand.
 
 use std::path::PathBuf;
-use std::sync::RwLock;
+use std::sync::{Arc, RwLock};
 
 use pathcast_core::engine::AttributeFilters;
 use pathcast_core::index::{EngineKind, Index as Core, SchemaOptions, Settings, Written};
@@ -22,6 +22,7 @@ use crate::documents::{Source, refuse_within_read};
 use crate::errors::{
     document_exception, format_exception, poisoned, raise, subscription_errors, xpath_exception,
 };
+use crate::ids::Objects;
 use crate::matches::{Batch, Matches};
 use crate::schema::{Graph, Pruning, prune_limits};
 use crate::select::{Node, given};
@@ -35,12 +36,13 @@ const BLOCK: usize = 256;
 #[pyclass(module = "pathcast._core", frozen)]
 pub(crate) struct Index {
     core: RwLock<Core>,
+    objects: Arc<Objects>,
 }
 
 impl Index {
     /// The class around an index that was made elsewhere.
     pub(crate) fn around(core: Core) -> Self {
-        Self { core: RwLock::new(core) }
+        Self { core: RwLock::new(core), objects: Arc::default() }
     }
 
     pub(crate) fn read<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Core) -> T + Send) -> PyResult<T> {
@@ -101,7 +103,7 @@ impl Index {
                 Core::with_schema(settings, SchemaOptions { graph, prune, validate, refuse_impossible })
             }
         };
-        Ok(Self { core: RwLock::new(core) })
+        Ok(Self { core: RwLock::new(core), objects: Arc::default() })
     }
 
     #[pyo3(signature = (id, xpath, ordered=None, namespaces=None, variables=None))]
@@ -191,7 +193,7 @@ impl Index {
             return Err(exception);
         }
         match result {
-            Ok(matches) => Matches::new(matches).to_list_or_raise(py),
+            Ok(matches) => Matches::new(matches, self.objects.clone()).to_list_or_raise(py),
             Err(error) => Err(raise(document_exception(py, &error))),
         }
     }
@@ -233,7 +235,7 @@ impl Index {
                 documents.by_ref().take(BLOCK).map(|document| Source::new(&document?)).collect();
             let mut block = block?;
             if block.is_empty() {
-                return Ok(Batch::new(results, self.read(py, Core::all_numbers)?));
+                return Ok(Batch::new(results, self.read(py, Core::all_numbers)?, self.objects.clone()));
             }
             results.extend(self.read(py, |core| {
                 let mut refused = Vec::new();
@@ -284,14 +286,13 @@ impl Index {
 
     /// All ids with their expressions as written, in order of registration.
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Vec<(Bound<'py, PyAny>, String)>> {
-        let items: Vec<_> = self.read(py, |core| {
-            core.items().map(|(id, written)| (id.clone(), String::from(written.xpath))).collect()
-        })?;
+        let items: Vec<_> = self
+            .read(py, |core| core.items().map(|(id, written)| (id, String::from(written.xpath))).collect())?;
         items.into_iter().map(|(id, xpath)| Ok((id_to_python(py, &id)?, xpath))).collect()
     }
 
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let ids: Vec<_> = self.read(py, |core| core.ids().cloned().collect())?;
+        let ids: Vec<_> = self.read(py, |core| core.ids().collect())?;
         let ids: PyResult<Vec<_>> = ids.iter().map(|id| id_to_python(py, id)).collect();
         PyList::new(py, ids?)
     }
@@ -339,7 +340,7 @@ impl Index {
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let core =
             py.detach(|| Core::load(&path, ENGINES)).map_err(|error| format_exception(py, error, &path))?;
-        Ok(Self { core: RwLock::new(core) })
+        Ok(Self { core: RwLock::new(core), objects: Arc::default() })
     }
 }
 
@@ -396,7 +397,7 @@ impl Index {
                 from = to;
             }
         }
-        Ok(Batch::new(results, self.read(py, Core::all_numbers)?))
+        Ok(Batch::new(results, self.read(py, Core::all_numbers)?, self.objects.clone()))
     }
 }
 

@@ -8,6 +8,7 @@ mod cover;
 mod documents;
 mod errors;
 mod explain;
+mod ids;
 mod index;
 mod matches;
 mod relational;

@@ -2,39 +2,34 @@
 
 use std::sync::{Arc, OnceLock};
 
-use arrow_array::builder::{Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, ListArray};
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::Field;
-use pathcast_core::index::Id;
 use pathcast_core::reader::DocumentError;
-use pyo3::exceptions::{PyImportError, PyIndexError, PyOverflowError};
+use pyo3::exceptions::{PyImportError, PyIndexError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PySlice, PyTuple};
 use pyo3_arrow::PyArray;
 
 use crate::errors::document_exception;
-use crate::subscriptions::id_to_python;
+use crate::ids::{Column, Objects, too_many};
 
 /// The ids that one document matched, in order of registration.
 #[pyclass(module = "pathcast._core", frozen, sequence)]
 pub(crate) struct Matches {
     inner: pathcast_core::index::Matches,
+    objects: Arc<Objects>,
     /// The places in order, once somebody asked.
     slots: OnceLock<Vec<u32>>,
 }
 
 impl Matches {
-    pub(crate) fn new(inner: pathcast_core::index::Matches) -> Self {
-        Self { inner, slots: OnceLock::new() }
+    pub(crate) fn new(inner: pathcast_core::index::Matches, objects: Arc<Objects>) -> Self {
+        Self { inner, objects, slots: OnceLock::new() }
     }
 
     fn slots(&self) -> &[u32] {
         self.slots.get_or_init(|| self.inner.slots())
-    }
-
-    fn ids(&self) -> impl Iterator<Item = &Id> {
-        self.slots().iter().map(|&slot| self.inner.id(slot))
     }
 
     /// The ids, or the error that some subscriptions could not be decided, with the ids of the others in it.
@@ -48,8 +43,7 @@ impl Matches {
     }
 
     pub(crate) fn to_list<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let ids: PyResult<Vec<_>> = self.ids().map(|id| id_to_python(py, id)).collect();
-        PyList::new(py, ids?)
+        self.objects.list(py, &self.inner, self.slots())
     }
 }
 
@@ -58,10 +52,7 @@ impl Matches {
     /// Ids of subscriptions that cost more than `Limits.evaluation_steps` to decide, in order of registration.
     #[getter]
     fn failures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let undecided = self.inner.undecided();
-        let ids: PyResult<Vec<_>> =
-            undecided.into_iter().map(|slot| id_to_python(py, self.inner.id(slot))).collect();
-        PyList::new(py, ids?)
+        self.objects.list(py, &self.inner, &self.inner.undecided())
     }
 
     fn __len__(&self) -> usize {
@@ -74,7 +65,7 @@ impl Matches {
         }
         let slots = self.slots();
         let slot = slots[position(at.extract()?, slots.len())?];
-        id_to_python(py, self.inner.id(slot))
+        self.objects.list(py, &self.inner, &[slot])?.get_item(0)
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -82,7 +73,8 @@ impl Matches {
     }
 
     fn __contains__(&self, id: &Bound<'_, PyAny>) -> bool {
-        crate::subscriptions::id_from_python(id).is_ok_and(|id| self.ids().any(|each| *each == id))
+        crate::subscriptions::id_from_python(id)
+            .is_ok_and(|id| self.slots().iter().any(|&slot| self.inner.id(slot) == id))
     }
 
     fn __eq__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -110,9 +102,9 @@ impl Matches {
 
     /// The ids as a `pyarrow.Array`: of integers if all ids of the index are, else of strings.
     fn to_arrow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut column = Column::new(self.inner.all_numbers());
-        self.ids().for_each(|id| column.push(id));
-        to_pyarrow(py, column.finish())
+        let mut column = Column::new(self.inner.all_numbers(), self.inner.len());
+        column.extend(&self.inner);
+        to_pyarrow(py, column.finish()?)
     }
 }
 
@@ -141,40 +133,13 @@ fn position(at: isize, length: usize) -> PyResult<usize> {
     Ok(from_start as usize)
 }
 
-/// Ids as an Arrow column; its type is that of the whole index, so that all batches of a stream have one schema.
-enum Column {
-    Numbers(Int64Builder),
-    Texts(StringBuilder),
-}
-
-impl Column {
-    fn new(numbers: bool) -> Self {
-        if numbers { Self::Numbers(Int64Builder::new()) } else { Self::Texts(StringBuilder::new()) }
-    }
-
-    fn push(&mut self, id: &Id) {
-        match (self, id) {
-            (Self::Numbers(column), Id::Number(number)) => column.append_value(*number),
-            (Self::Texts(column), Id::Text(text)) => column.append_value(text),
-            (Self::Texts(column), Id::Number(number)) => column.append_value(number.to_string()),
-            (Self::Numbers(column), Id::Text(_)) => column.append_null(),
-        }
-    }
-
-    fn finish(self) -> ArrayRef {
-        match self {
-            Self::Numbers(mut column) => Arc::new(column.finish()),
-            Self::Texts(mut column) => Arc::new(column.finish()),
-        }
-    }
-}
-
 /// One result for each document of a `match_many`, in order: `Matches`, or a `DocumentError`.
 #[pyclass(module = "pathcast._core", frozen, sequence)]
 pub(crate) struct Batch {
     results: Vec<Result<pathcast_core::index::Matches, DocumentError>>,
     /// The objects that were asked for, each made once.
-    objects: OnceLock<Vec<OnceLock<Py<Matches>>>>,
+    items: OnceLock<Vec<OnceLock<Py<Matches>>>>,
+    objects: Arc<Objects>,
     /// Whether all ids of the index are numbers.
     numbers: bool,
 }
@@ -183,21 +148,22 @@ impl Batch {
     pub(crate) fn new(
         results: Vec<Result<pathcast_core::index::Matches, DocumentError>>,
         numbers: bool,
+        objects: Arc<Objects>,
     ) -> Self {
         // A subscription may have been added between two blocks of documents.
         let numbers = numbers && results.iter().flatten().all(pathcast_core::index::Matches::all_numbers);
-        Self { results, objects: OnceLock::new(), numbers }
+        Self { results, items: OnceLock::new(), objects, numbers }
     }
 
     fn item<'py>(&self, py: Python<'py>, at: usize) -> PyResult<Bound<'py, PyAny>> {
         match &self.results[at] {
             Ok(matches) => {
                 let cells = || (0..self.results.len()).map(|_| OnceLock::new()).collect();
-                let cell = &self.objects.get_or_init(cells)[at];
+                let cell = &self.items.get_or_init(cells)[at];
                 let object = match cell.get() {
                     Some(known) => known,
                     None => {
-                        let new = Py::new(py, Matches::new(matches.clone()))?;
+                        let new = Py::new(py, Matches::new(matches.clone(), self.objects.clone()))?;
                         cell.get_or_init(|| new)
                     }
                 };
@@ -250,23 +216,7 @@ impl Batch {
     /// A `pyarrow.ListArray` of ids, one list a document and null for a bad one; of integers if all ids of the
     /// index are.
     fn to_arrow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut column = Column::new(self.numbers);
-        let mut offsets = vec![0_i32];
-        let mut total = 0_usize;
-        for result in &self.results {
-            if let Ok(matches) = result {
-                for slot in matches.slots() {
-                    column.push(matches.id(slot));
-                    total += 1;
-                }
-            }
-            offsets.push(i32::try_from(total).map_err(|_| {
-                PyOverflowError::new_err(
-                    "more than 2,147,483,647 matches in one batch: match fewer documents at once",
-                )
-            })?);
-        }
-        let values = column.finish();
+        let (values, offsets) = py.detach(|| self.column())?;
         let field = Arc::new(Field::new_list_field(values.data_type().clone(), true));
         let valid: NullBuffer = self.results.iter().map(Result::is_ok).collect();
         let lists = ListArray::new(field, OffsetBuffer::new(offsets.into()), values, Some(valid));
@@ -275,6 +225,21 @@ impl Batch {
 }
 
 impl Batch {
+    /// All ids, and where those of each document end.
+    fn column(&self) -> PyResult<(ArrayRef, Vec<i32>)> {
+        let results = || self.results.iter().map(|result| result.as_ref().ok());
+        let mut column = Column::new(self.numbers, results().flatten().map(|each| each.len()).sum());
+        let mut offsets = Vec::with_capacity(self.results.len() + 1);
+        offsets.push(0);
+        for result in results() {
+            if let Some(matches) = result {
+                column.extend(matches);
+            }
+            offsets.push(i32::try_from(column.len()).map_err(|_| too_many())?);
+        }
+        Ok((column.finish()?, offsets))
+    }
+
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         (0..self.results.len()).map(|at| self.item(py, at)).collect()
     }

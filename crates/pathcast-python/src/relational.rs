@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, 
 use arrow_schema::{ArrowError, Field, Schema};
 use pathcast_core::index::{Id, Subscription, Written};
 use pathcast_core::reader::{Document, DocumentError};
-use pathcast_core::relational::shred::{Place, Value};
+use pathcast_core::relational::shred::Asked;
 use pathcast_core::relational::{Bounds, Compiler, Rows, Shredder, Tables};
 use pathcast_core::xpath::Binding;
 use pyo3::exceptions::{PyImportError, PyValueError};
@@ -69,7 +69,8 @@ pub(crate) fn compile<'py>(
 
 /// The rows of documents as `pyarrow` record batches by name, and which were refused, by position.
 #[pyfunction]
-#[pyo3(signature = (documents, limits, ignore_namespaces, text_bytes, most_rows))]
+#[pyo3(signature = (documents, limits, ignore_namespaces, text_bytes, most_rows, key, subjects, first = 0))]
+#[allow(clippy::too_many_arguments, reason = "the Python function names them")]
 pub(crate) fn shred<'py>(
     py: Python<'py>,
     documents: &Bound<'py, PyAny>,
@@ -77,26 +78,30 @@ pub(crate) fn shred<'py>(
     ignore_namespaces: bool,
     text_bytes: usize,
     most_rows: u64,
+    key: (u64, u64),
+    subjects: Vec<Asked>,
+    first: i64,
 ) -> PyResult<(Bound<'py, PyDict>, Refused<'py>)> {
     let limits = limits_from_python(limits)?;
-    let mut shredder = Shredder::new(limits, ignore_namespaces, text_bytes, most_rows);
+    let number = |at: usize| first + at as i64;
+    let mut shredder = Shredder::new(limits, ignore_namespaces, text_bytes, most_rows, key, subjects);
     let mut columns = Columns::default();
     let mut refused: Vec<(usize, DocumentError)> = Vec::new();
     if documents.hasattr("__arrow_c_array__")? || documents.hasattr("__arrow_c_stream__")? {
         let array = documents.extract::<AnyArray>()?.into_chunked_array()?;
-        let mut first = 0;
+        let mut before = 0;
         for chunk in array.chunks() {
             let values = Values::new(chunk)?;
             py.detach(|| {
                 for at in 0..chunk.len() {
                     let result = match values.get(at) {
-                        Some(document) => shredder.shred((first + at) as i64, document, &mut columns),
+                        Some(document) => shredder.shred(number(before + at), document, &mut columns),
                         None => Err(missing()),
                     };
-                    refused.extend(result.err().map(|error| (first + at, error)));
+                    refused.extend(result.err().map(|error| (before + at, error)));
                 }
             });
-            first += chunk.len();
+            before += chunk.len();
             py.check_signals()?;
         }
     } else {
@@ -104,7 +109,7 @@ pub(crate) fn shred<'py>(
             let mut source = Source::new(&document?)?;
             let result = py.detach(|| {
                 let document: Document<'_> = source.document()?;
-                shredder.shred(at as i64, document, &mut columns)
+                shredder.shred(number(at), document, &mut columns)
             });
             if let Some(exception) = source.take_exception() {
                 return Err(exception);
@@ -161,54 +166,69 @@ fn texts<'a, T: 'a>(rows: &'a [T], of: impl Fn(&'a T) -> Option<&'a str>) -> Arr
 }
 
 fn tables(rows: &Rows, all: &[Subscription]) -> Result<Vec<(&'static str, RecordBatch)>, ArrowError> {
-    let Rows { frames, edges, predicates, tests, tops } = rows;
+    let Rows { steps, slots, patterns, others, subjects, predicates, tops } = rows;
     let ids: StringArray = all.iter().map(|each| Some(json_id(&each.id))).collect();
     let definitions: StringArray = all.iter().map(|each| Some(definition(each))).collect();
     Ok(vec![
         (
-            "Frame",
+            "Step",
             batch(vec![
-                ("frame", longs(frames, |row| row.frame)),
-                ("high_node", texts(frames, |row| Some(&row.high_node))),
-                ("low_node", texts(frames, |row| Some(&row.low_node))),
-                ("min_diff", ints(frames, |row| row.min_diff)),
-                ("max_diff", ints(frames, |row| row.max_diff)),
+                ("step", longs(steps, |row| row.step)),
+                ("proof", longs(steps, |row| row.proof)),
+                ("parent", longs(steps, |row| row.parent)),
+                ("level", ints(steps, |row| row.level)),
+                ("high_node", texts(steps, |row| Some(&row.high_node))),
+                ("low_node", texts(steps, |row| Some(&row.low_node))),
+                ("min_diff", ints(steps, |row| row.min_diff)),
+                ("max_diff", ints(steps, |row| row.max_diff)),
             ])?,
         ),
         (
-            "XPathFrame",
+            "Slot",
             batch(vec![
-                ("level", ints(edges, |row| row.level)),
-                ("id", longs(edges, |row| row.id)),
-                ("branch", ints(edges, |row| row.branch)),
-                ("branches", ints(edges, |row| row.branches)),
-                ("frame", longs(edges, |row| row.frame)),
-                ("low_id", longs(edges, |row| row.low)),
-                ("is_final", flags(edges, |row| row.leaf)),
+                ("slot", longs(slots, |row| row.slot)),
+                ("proof", longs(slots, |row| row.proof)),
+                ("step", longs(slots, |row| row.step)),
+                ("is_test", flags(slots, |row| row.is_test)),
+                ("low", longs(slots, |row| row.low)),
+            ])?,
+        ),
+        (
+            "Pattern",
+            batch(vec![
+                ("id", longs(patterns, |row| row.id)),
+                ("proof", longs(patterns, |row| row.proof)),
+                ("level", ints(patterns, |row| row.level)),
+                ("first_slot", longs(patterns, |row| row.first)),
+                ("second_slot", longs(patterns, |row| row.second)),
+                ("others", ints(patterns, |row| row.others)),
+            ])?,
+        ),
+        (
+            "OtherSlot",
+            batch(vec![("id", longs(others, |row| row.id)), ("slot", longs(others, |row| row.slot))])?,
+        ),
+        (
+            "Subject",
+            batch(vec![
+                ("subject", longs(subjects, |row| row.subject)),
+                ("proof", longs(subjects, |row| row.proof)),
+                ("node", texts(subjects, |row| Some(&row.node))),
+                ("name", texts(subjects, |row| Some(&row.name))),
             ])?,
         ),
         (
             "Predicate",
             batch(vec![
                 ("predicate", longs(predicates, |row| row.predicate)),
-                ("node", texts(predicates, |row| Some(&row.node))),
-                ("name", texts(predicates, |row| Some(&row.name))),
+                ("proof", longs(predicates, |row| row.proof)),
+                ("subject", longs(predicates, |row| row.subject)),
                 ("operation", ints(predicates, |row| row.operation)),
                 ("text_value", texts(predicates, |row| row.text.as_deref())),
                 (
                     "number_value",
                     Arc::new(predicates.iter().map(|row| row.number).collect::<Float64Array>()) as ArrayRef,
                 ),
-            ])?,
-        ),
-        (
-            "XPathPred",
-            batch(vec![
-                ("level", ints(tests, |row| row.level)),
-                ("id", longs(tests, |row| row.id)),
-                ("branch", ints(tests, |row| row.branch)),
-                ("branches", ints(tests, |row| row.branches)),
-                ("predicate", longs(tests, |row| row.predicate)),
             ])?,
         ),
         (
@@ -233,48 +253,63 @@ fn tables(rows: &Rows, all: &[Subscription]) -> Result<Vec<(&'static str, Record
 /// The rows of documents as they grow.
 #[derive(Default)]
 struct Columns {
-    node_document: Int64Builder,
-    node: LargeStringBuilder,
-    namespace: LargeStringBuilder,
-    start: Int64Builder,
-    end: Int64Builder,
-    depth: Int32Builder,
-    value_document: Int64Builder,
-    value_start: Int64Builder,
-    name: LargeStringBuilder,
-    name_namespace: LargeStringBuilder,
-    text: LargeStringBuilder,
-    number: Float64Builder,
-    pair_document: Int64Builder,
-    low: Int64Builder,
-    high: Int64Builder,
-    difference: Int32Builder,
+    path: Int64Builder,
+    path_depth: Int32Builder,
+    path_name: LargeStringBuilder,
+    path_namespace: LargeStringBuilder,
+    above_low: Int64Builder,
+    above_diff: Int32Builder,
+    above_high: Int64Builder,
+    node: Int64Builder,
+    node_path: Int64Builder,
+    below_high: Int64Builder,
+    below_path: Int64Builder,
+    below_diff: Int32Builder,
+    pair_low: Int64Builder,
+    pair_diff: Int32Builder,
+    pair_high: Int64Builder,
+    value_node: Int64Builder,
+    value_subject: Int64Builder,
+    value_text: LargeStringBuilder,
+    value_number: Float64Builder,
 }
 
 impl Tables for Columns {
-    fn node(&mut self, document: i64, name: &str, namespace: Option<&str>, place: Place) {
-        self.node_document.append_value(document);
-        self.node.append_value(name);
-        self.namespace.append_option(namespace);
-        self.start.append_value(place.start);
-        self.end.append_value(place.end);
-        self.depth.append_value(place.depth);
+    fn path(&mut self, path: i64, depth: i32, name: &str, namespace: Option<&str>) {
+        self.path.append_value(path);
+        self.path_depth.append_value(depth);
+        self.path_name.append_value(name);
+        self.path_namespace.append_option(namespace);
     }
 
-    fn value(&mut self, document: i64, start: i64, value: &Value<'_>) {
-        self.value_document.append_value(document);
-        self.value_start.append_value(start);
-        self.name.append_value(value.name);
-        self.name_namespace.append_option(value.namespace);
-        self.text.append_option(value.text);
-        self.number.append_option(value.number);
+    fn path_ancestor(&mut self, low: i64, difference: i32, high: i64) {
+        self.above_low.append_value(low);
+        self.above_diff.append_value(difference);
+        self.above_high.append_value(high);
     }
 
-    fn ancestor(&mut self, document: i64, low: i64, high: i64, difference: i32) {
-        self.pair_document.append_value(document);
-        self.low.append_value(low);
-        self.high.append_value(high);
-        self.difference.append_value(difference);
+    fn node(&mut self, node: i64, path: i64) {
+        self.node.append_value(node);
+        self.node_path.append_value(path);
+    }
+
+    fn below(&mut self, high: i64, path: i64, difference: i32) {
+        self.below_high.append_value(high);
+        self.below_path.append_value(path);
+        self.below_diff.append_value(difference);
+    }
+
+    fn ancestor(&mut self, low: i64, difference: i32, high: i64) {
+        self.pair_low.append_value(low);
+        self.pair_diff.append_value(difference);
+        self.pair_high.append_value(high);
+    }
+
+    fn value(&mut self, node: i64, subject: i64, text: Option<&str>, number: Option<f64>) {
+        self.value_node.append_value(node);
+        self.value_subject.append_value(subject);
+        self.value_text.append_option(text);
+        self.value_number.append_option(number);
     }
 }
 
@@ -282,34 +317,52 @@ impl Columns {
     fn finish(mut self) -> Result<Vec<(&'static str, RecordBatch)>, ArrowError> {
         Ok(vec![
             (
-                "XMLFrame",
+                "XMLPath",
                 batch(vec![
-                    ("document", Arc::new(self.node_document.finish()) as ArrayRef),
-                    ("node", Arc::new(self.node.finish())),
-                    ("namespace", Arc::new(self.namespace.finish())),
-                    ("start_point", Arc::new(self.start.finish())),
-                    ("end_point", Arc::new(self.end.finish())),
-                    ("depth", Arc::new(self.depth.finish())),
+                    ("path", Arc::new(self.path.finish()) as ArrayRef),
+                    ("depth", Arc::new(self.path_depth.finish())),
+                    ("name", Arc::new(self.path_name.finish())),
+                    ("namespace", Arc::new(self.path_namespace.finish())),
                 ])?,
             ),
             (
-                "XMLValue",
+                "XMLPathAncestor",
                 batch(vec![
-                    ("document", Arc::new(self.value_document.finish()) as ArrayRef),
-                    ("start_point", Arc::new(self.value_start.finish())),
-                    ("name", Arc::new(self.name.finish())),
-                    ("namespace", Arc::new(self.name_namespace.finish())),
-                    ("text_value", Arc::new(self.text.finish())),
-                    ("number_value", Arc::new(self.number.finish())),
+                    ("low", Arc::new(self.above_low.finish()) as ArrayRef),
+                    ("diff", Arc::new(self.above_diff.finish())),
+                    ("high", Arc::new(self.above_high.finish())),
+                ])?,
+            ),
+            (
+                "XMLNode",
+                batch(vec![
+                    ("node", Arc::new(self.node.finish()) as ArrayRef),
+                    ("path", Arc::new(self.node_path.finish())),
+                ])?,
+            ),
+            (
+                "XMLBelow",
+                batch(vec![
+                    ("node", Arc::new(self.below_high.finish()) as ArrayRef),
+                    ("path", Arc::new(self.below_path.finish())),
+                    ("diff", Arc::new(self.below_diff.finish())),
                 ])?,
             ),
             (
                 "XMLAncestor",
                 batch(vec![
-                    ("document", Arc::new(self.pair_document.finish()) as ArrayRef),
-                    ("low_start", Arc::new(self.low.finish())),
-                    ("high_start", Arc::new(self.high.finish())),
-                    ("depth_diff", Arc::new(self.difference.finish())),
+                    ("low", Arc::new(self.pair_low.finish()) as ArrayRef),
+                    ("diff", Arc::new(self.pair_diff.finish())),
+                    ("high", Arc::new(self.pair_high.finish())),
+                ])?,
+            ),
+            (
+                "XMLValue",
+                batch(vec![
+                    ("node", Arc::new(self.value_node.finish()) as ArrayRef),
+                    ("subject", Arc::new(self.value_subject.finish())),
+                    ("text_value", Arc::new(self.value_text.finish())),
+                    ("number_value", Arc::new(self.value_number.finish())),
                 ])?,
             ),
         ])

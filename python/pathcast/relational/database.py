@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pathcast import _core
 from pathcast.errors import DocumentError, SubscriptionErrors
 from pathcast.limits import Limits
+from pathcast.relational.answers import Answers, merged, pairs
 from pathcast.relational.backends import connect
 from pathcast.relational.candidates import Verifier
 from pathcast.relational.documents import batches
-from pathcast.relational.settings import Settings
-from pathcast.relational.sql import program, steps
+from pathcast.relational.settings import NODE_BITS, Settings
+from pathcast.relational.sql import steps
+from pathcast.relational.sql.names import run_table
 from pathcast.relational.subscriptions import add, remove, sweep
 from pathcast.types import ArrowStream, Document, Id, Namespaces, Subscription
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from pathcast.relational.backends.backend import Reader
+    from pathcast.relational.sql.program import Shape
 
 LEVELS = 16
 ALTERNATIVES = 64
@@ -65,20 +68,20 @@ class Relational:
         ordered: bool = False,
         namespaces: Namespaces | None = None,
         ignore_namespaces: bool = False,
-        cutting: bool = True,
+        cutting: bool | None = None,
         levels: int = LEVELS,
     ) -> None:
         """Opens the database, and makes the tables if they are not there.
 
         `ordered`, `namespaces` and `ignore_namespaces` are as for `pathcast.Index`. The last two apply to the
-        whole database and are stored in it. `cutting` is a step that only saves time. Of an expression with
-        more than `levels` levels, the tables match the upper levels, and an index decides the rest. Every
-        level costs each match a round of statements; on Spark, several jobs.
+        whole database and are stored in it. Of an expression with more than `levels` levels, the tables match
+        the upper levels, and an index decides the rest. `cutting` has no effect any more.
         """
         self.limits = limits or Limits()
         self.ordered = ordered
-        self.cutting = cutting
         self.levels = levels
+        if cutting is not None:
+            warnings.warn("cutting has no effect any more", DeprecationWarning, stacklevel=2)
         if levels < 1:
             raise ValueError(f"levels must be at least 1, not {levels}")
         self.dead_letters: list[DeadLetter] = []
@@ -91,6 +94,7 @@ class Relational:
         self._backend = connect(backend)
         self.settings = self._backend.prepare(wanted)
         self._verifier = Verifier(self.limits, self.settings)
+        self._answers = Answers()
 
     def compile(self, subscriptions: Iterable[Subscription] | ArrowStream) -> dict[str, Any]:
         """The rows of subscriptions; raises one error that lists every bad expression."""
@@ -136,43 +140,83 @@ class Relational:
         Bad documents are in `dead_letters`. The call sees the subscriptions as they were when it began. If
         the connection is lost, it raises `DatabaseError` and can be called again.
         """
+        with self._backend.reading() as session:
+            found = self._match(session, documents)
+        return pairs(found)
+
+    def query(self, sql: str, documents: Iterable[tuple[Id, Document]] = ()) -> list[tuple[Any, ...]]:
+        """Matches documents and answers a query about what was found, in the same transaction.
+
+        ``{matches}`` in the query stands for a table with the columns `document` and `subscription`, the ids
+        as texts. It may be joined with every table of the database.
+
+        >>> db = Relational("duckdb")
+        >>> db.subscribe([("s1", "/a/b"), ("s2", "//b"), ("s3", "//c")])
+        >>> db.query("select document, count(*) from {matches} group by document", [("d1", b"<a><b/></a>")])
+        [('d1', 2)]
+        """
+        import pyarrow as pa
+
+        with self._backend.reading() as session:
+            found = pairs(self._match(session, documents))
+            columns = {
+                name: pa.array([str(pair[at]) for pair in found], pa.string())
+                for at, name in enumerate(("document", "subscription"))
+            }
+            session.load("Matches", pa.record_batch(columns))
+            return session.answer(sql.replace("{matches}", run_table("Matches")))
+
+    def _match(self, session: Reader, documents: Iterable[tuple[Id, Document]]) -> dict[Id, list[Id]]:
         waiting = [*self._pending, *documents]
         dead: list[DeadLetter] = []
         found: dict[Id, list[Id]] = {}
-        with self._backend.reading() as session:
-            for ids, sources in batches(waiting, self.limits.document_bytes):
-                tables, refused = _core.shred(
-                    sources, self.limits, self.settings.ignore_namespaces, self.settings.text_bytes, ROWS
-                )
-                dead.extend(DeadLetter(ids[at], error) for at, error in refused)
-                for name, rows in tables.items():
-                    session.load(name, rows)
-                program.run(session, cutting=self.cutting)
-                for document, id in self._answers(session, sources):
-                    found.setdefault(ids[document], []).append(id)
+        shape = session.shape()
+        for ids, sources in batches(waiting, self.limits.document_bytes):
+            rows, refused = self._shred(sources, shape)
+            dead.extend(DeadLetter(ids[at], error) for at, error in refused)
+            session.run(shape, rows)
+            matched = self._matched(session, shape, sources)
+            for document, names in self._answers.by_document(*matched):
+                id = ids[document]
+                found[id] = merged([found[id], names]) if id in found else names
         self._pending.clear()
         self.dead_letters = dead
-        if len({id for id, _ in waiting}) < len(waiting):  # two documents of one name
-            found = {id: list(set(names)) for id, names in found.items()}
-        return [(id, name) for id in _sorted(found) for name in _sorted(found[id])]
+        return found
 
-    def _answers(self, session: Reader, sources: Sequence[Document]) -> Iterator[tuple[int, Id]]:
-        """The documents' places in the batch with the subscriptions that match."""
-        documents, texts = session.pairs(steps.MATCHES)
-        names = {text: json.loads(text) for text in set(texts)}
-        yield from zip(documents, map(names.__getitem__, texts), strict=True)
-        if not session.rows("select 1 from {Subscriber} where not is_exact limit 1"):
-            return
+    def _shred(self, sources: Sequence[Document], shape: Shape) -> Any:
+        settings = self.settings
+        return _core.shred(
+            sources,
+            self.limits,
+            settings.ignore_namespaces,
+            settings.text_bytes,
+            ROWS,
+            settings.key,
+            shape.subjects,
+        )
+
+    def _matched(self, session: Reader, shape: Shape, sources: Sequence[Document]) -> tuple[Any, Any]:
+        """The documents' places in the batch with the subscriptions that match, as two columns."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        nodes, texts = session.pairs(steps.MATCHES)
+        documents = pc.shift_right(nodes, NODE_BITS)
+        if not shape.is_weak:
+            return documents, texts
         session.make("Candidate", steps.CANDIDATES)
-        documents, texts = session.pairs("select document, subscription from {Candidate}")
-        if documents:
-            definitions = dict(zip(*session.pairs(steps.DEFINITIONS), strict=True))
-            candidates = zip(documents, texts, strict=True)
-            for document, text in self._verifier.decide(candidates, definitions, sources):
-                yield document, json.loads(text)
+        nodes, asked = session.pairs("select node, subscription from {Candidate}")
+        if not len(nodes):
+            return documents, texts
+        definitions = dict(zip(*map(pa.Array.to_pylist, session.pairs(steps.DEFINITIONS)), strict=True))
+        candidates = zip(pc.shift_right(nodes, NODE_BITS).to_pylist(), asked.to_pylist(), strict=True)
+        decided = list(self._verifier.decide(candidates, definitions, sources))
+        more = [pa.array([document for document, _ in decided], pa.int64())]
+        names = [pa.array([text for _, text in decided], pa.string())]
+        return pa.concat_arrays([documents, *more]), pa.concat_arrays([texts, *names])
 
     def sweep(self) -> None:
-        """Deletes rows that only removed subscriptions used; also happens by itself from time to time."""
+        """Deletes rows that no subscription uses; removing leaves none, so there should be none."""
         with self._backend.writing() as session:
             sweep(session)
 
@@ -193,11 +237,3 @@ class Relational:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
-
-
-def _sorted(ids: Collection[Id]) -> list[Id]:
-    """Numbers before texts, each in order."""
-    try:
-        return sorted(ids)
-    except TypeError:
-        return sorted(ids, key=lambda id: (isinstance(id, str), id))

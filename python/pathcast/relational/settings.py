@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 from pathcast.errors import DatabaseError
 from pathcast.types import Namespaces
 
-VERSION = 1
+VERSION = 2
+NODE_BITS = 25
+"""Bits of a node's number that are its place in the document; the others are the document's number."""
 
 
 @dataclass(frozen=True)

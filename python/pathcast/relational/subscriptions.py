@@ -1,20 +1,22 @@
-"""Adds and removes subscriptions: which rows are written, in which order, and when unused ones are swept."""
+"""Adds and removes subscriptions: which rows are written, and which are taken out with them."""
 
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pathcast.errors import DatabaseError
-from pathcast.relational.sql import tables
+from pathcast.relational.sql import removal, tables
 
 if TYPE_CHECKING:
     from pathcast.relational.backends.backend import Writer
     from pathcast.relational.settings import Settings
 
-SWEPT_FROM = 1_000
-"""Removed subscriptions that start a sweep, once they are also as many as those that remain."""
+COLLISION = (
+    "part of a subscription has the same number as a different part in this database; nothing was written"
+)
 
 
 def add(session: Writer, compiled: dict[str, Any]) -> None:
@@ -22,22 +24,30 @@ def add(session: Writer, compiled: dict[str, Any]) -> None:
     import pyarrow as pa
 
     subscriptions, subscribers = named(compiled)
+    are_new = {}
     for table in tables.SHARED:
-        session.load("Stage", compiled[table])
-        session.insert(table, tables.missing_rows(table))
-        if session.rows(tables.met_rows(table))[0][0]:
-            raise DatabaseError(
-                "part of a subscription has the same number as a different part in this database; "
-                "nothing was written"
-            )
+        rows = compiled[table]
+        if not rows.num_rows:
+            continue
+        session.load("Stage", rows)
+        if table != "OtherSlot" and session.rows(tables.collisions(table))[0][0]:
+            raise DatabaseError(COLLISION)
+        are_new[table] = session.insert(table, tables.missing_rows(table))
     session.load("Gone", pa.record_batch({"subscription": subscriptions.column("subscription")}))
-    session.execute(tables.REMOVE[0])
-    replaced = session.execute(tables.REMOVE[1])
+    replaced = session.rows(
+        "select 1 from {Subscription} s join {Gone} g on g.subscription = s.subscription limit 1"
+    )
+    if replaced:
+        session.make("Loose", removal.REMOVED)
+        for statement in removal.SUBSCRIPTIONS:
+            session.execute(statement)
     for table, rows in (("Subscription", subscriptions), ("Subscriber", subscribers)):
         session.load("Stage", rows)
         columns = ", ".join(tables.COLUMNS[table])
         session.insert(table, f"select {columns} from {{Stage}}")
-    _count_removed(session, replaced)
+    if replaced:
+        _take_out_unused(session)
+    _changed(session, are_new.get("Step", 0) > 0)
 
 
 def named(compiled: dict[str, Any]) -> tuple[Any, Any]:
@@ -72,21 +82,41 @@ def remove(session: Writer, names: Sequence[str]) -> str | None:
     if len(known) < len(names):
         there = {name for (name,) in known}
         return next(name for name in names if name not in there)
-    session.execute(tables.REMOVE[0])
-    _count_removed(session, session.execute(tables.REMOVE[1]))
+    session.make("Loose", removal.REMOVED)
+    for statement in removal.SUBSCRIPTIONS:
+        session.execute(statement)
+    _take_out_unused(session)
+    _changed(session, False)
     return None
 
 
-def _count_removed(session: Writer, more: int) -> None:
-    """Sweeps when as many subscriptions were removed since the last sweep as remain."""
-    if not more:
-        return
-    kept = session.rows("select content from {Setting} where name = 'removed'")
-    removed = more + (json.loads(kept[0][0]) if kept else 0)
-    if removed >= max(SWEPT_FROM, session.rows("select count(*) from {Subscription}")[0][0]):
-        sweep(session)
-    else:
-        write_setting(session, "removed", removed)
+def sweep(session: Writer) -> None:
+    """Looks at all rows, not only at those of removed subscriptions, and deletes what nobody uses."""
+    session.make("Loose", removal.EVERYTHING)
+    _take_out_unused(session)
+    _changed(session, False)
+
+
+def _take_out_unused(session: Writer) -> None:
+    """Deletes what is in `Loose` and has no user, then what only that used."""
+    levels, step_levels = (
+        int(session.rows(f"select coalesce(max(level), 0) from {{{table}}}")[0][0])
+        for table in ("Pattern", "Step")
+    )
+    for _ in range(levels + 1):
+        session.make("Free", removal.FREE_SLOTS)
+        session.execute("delete from {Slot} where slot in (select slot from {Free})")
+        session.grow("Loose", removal.AFTER_SLOTS)
+        session.make("Free", removal.FREE_PATTERNS)
+        session.grow("Loose", removal.AFTER_PATTERNS)
+        for table in ("Pattern", "OtherSlot"):
+            session.execute(f"delete from {{{table}}} where id in (select id from {{Free}})")
+    for statement in removal.PREDICATES:
+        session.execute(statement)
+    for level in range(step_levels, 0, -1):
+        session.make("Free", removal.FREE_STEPS, level)
+        session.execute("delete from {Step} where step in (select step from {Free})")
+        session.grow("Loose", removal.AFTER_STEPS)
 
 
 def settle(session: Writer, wanted: Settings) -> Settings:
@@ -99,6 +129,12 @@ def settle(session: Writer, wanted: Settings) -> Settings:
     return settings
 
 
+def _changed(session: Writer, steps_too: bool) -> None:
+    """Lets every connection know that what it remembers of the subscriptions is old."""
+    for name in ("version", "steps") if steps_too else ("version",):
+        write_setting(session, f"changed {name}", secrets.randbits(62))
+
+
 def write_setting(session: Writer, name: str, value: object) -> None:
     """Stores one setting."""
     import pyarrow as pa
@@ -106,14 +142,3 @@ def write_setting(session: Writer, name: str, value: object) -> None:
     session.load("Stage", pa.record_batch({"name": [name], "content": [json.dumps(value)]}))
     session.execute("delete from {Setting} where name in (select name from {Stage})")
     session.insert("Setting", "select name, content from {Stage}")
-
-
-def sweep(session: Writer) -> None:
-    """Deletes patterns that no subscription uses, from the top level down, then what only they used."""
-    for level in range(session.highest_level(), 0, -1):
-        session.make("Above", tables.ABOVE, level)
-        for statement in tables.SWEEP_LEVEL:
-            session.execute(statement, level)
-    for statement in tables.SWEEP:
-        session.execute(statement)
-    write_setting(session, "removed", 0)

@@ -11,10 +11,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::expression::Expression;
+use super::ids::Id;
 use super::kind::EngineKind;
 use super::normal_form::NormalForm;
 use super::paths::filtered_condition;
-use super::roster::Id;
 use super::schema::SchemaOptions;
 use super::set::Index;
 use super::settings::Settings;
@@ -189,20 +189,21 @@ impl Index {
             }
         }
         encode_number(self.len() as u64, out);
-        for (_, seat) in self.subscribers.roster().seats() {
-            match &seat.id {
+        let roster = self.subscribers.roster();
+        for slot in roster.taken() {
+            match roster.ids().get(slot) {
                 Id::Number(number) => {
                     out.push(0);
                     out.extend(number.to_le_bytes());
                 }
                 Id::Text(text) => {
                     out.push(1);
-                    encode_text(text, out);
+                    encode_text(&text, out);
                 }
             }
-            encode_number(numbers[seat.expression as usize], out);
+            encode_number(numbers[roster.expression(slot) as usize], out);
             // Nothing if it is not known.
-            let written = self.subscribers.sources.bytes(seat.source).unwrap_or_default();
+            let written = self.subscribers.sources.bytes(roster.source(slot)).unwrap_or_default();
             encode_number(written.len() as u64, out);
             out.extend(written);
         }
@@ -240,7 +241,7 @@ impl Index {
             if !written.is_empty() && Written::from_bytes(written).is_err() {
                 return Err(IndexFormatError::Damaged("an expression that makes no sense"));
             }
-            self.subscribe(id, form, (!written.is_empty()).then_some(written));
+            self.subscribe(&id, form, (!written.is_empty()).then_some(written));
         }
         Ok(())
     }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::expression::ExpressionId;
-use super::roster::{Id, Roster};
+use super::ids::Id;
+use super::roster::Roster;
 
 /// The subscriptions that a document satisfies.
 ///
@@ -19,7 +20,7 @@ pub struct Matches {
 impl Matches {
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.expressions.iter().map(|&expression| self.roster.count(expression)).sum()
+        self.roster.total(&self.expressions)
     }
 
     /// Whether there are none.
@@ -39,21 +40,39 @@ impl Matches {
 
     /// Their places, in order of registration; `id` names them.
     pub fn slots(&self) -> Vec<u32> {
-        self.roster.slots(&self.expressions)
+        self.roster.slots(&self.expressions).into_vec()
     }
 
     /// The id at a place.
-    pub fn id(&self, slot: u32) -> &Id {
-        &self.roster.get(slot).id
+    pub fn id(&self, slot: u32) -> Id {
+        self.roster.ids().get(slot)
+    }
+
+    /// How often the places were numbered anew: within one edition of an index a place has one id.
+    pub fn edition(&self) -> u64 {
+        self.roster.edition()
     }
 
     /// The places of subscriptions that are neither: to decide them cost more than `evaluation_steps` allow.
     pub fn undecided(&self) -> Vec<u32> {
-        self.roster.slots(&self.undecided)
+        self.roster.slots(&self.undecided).into_vec()
     }
 
     /// Their ids, in order of registration.
-    pub fn ids(&self) -> impl Iterator<Item = &Id> {
+    pub fn ids(&self) -> impl Iterator<Item = Id> {
         self.slots().into_iter().map(|slot| self.id(slot))
+    }
+
+    /// Appends their ids, in order of registration; for an index where all ids are numbers.
+    pub fn numbers(&self, out: &mut Vec<i64>) {
+        self.roster.numbers(&self.roster.slots(&self.expressions), out);
+    }
+
+    /// Appends the text of each id, in order of registration, and where it ends.
+    pub fn texts(&self, bytes: &mut Vec<u8>, mut end: impl FnMut(usize)) {
+        for slot in self.slots() {
+            self.roster.ids().write(slot, bytes);
+            end(bytes.len());
+        }
     }
 }

@@ -5,11 +5,12 @@ use super::batch;
 use super::expression::{Expression, VACANT};
 use super::expressions::Expressions;
 use super::hosted::Hosted;
+use super::ids::Id;
 use super::matches::Matches;
 use super::matching::Subscribed;
 use super::normal_form::NormalForm;
+use super::places::Slot;
 use super::reading::Reading;
-use super::roster::{Id, Seat};
 use super::runs::{Run, Runs, room};
 use super::schema::SchemaOptions;
 use super::settings::{Refused, Settings, Subscription};
@@ -107,8 +108,9 @@ impl Index {
     }
 
     /// The ids in order of registration.
-    pub fn ids(&self) -> impl Iterator<Item = &Id> {
-        self.subscribers.roster().seats().map(|(_, seat)| &seat.id)
+    pub fn ids(&self) -> impl Iterator<Item = Id> {
+        let roster = self.subscribers.roster();
+        roster.taken().map(|slot| roster.ids().get(slot))
     }
 
     /// Adds a subscription, or replaces the expression of a known id, which keeps its place.
@@ -133,23 +135,25 @@ impl Index {
     /// The expression is refused; nothing has changed.
     pub fn add_written(&mut self, id: Id, written: &Written) -> Result<Option<String>, XPathError> {
         let (form, warning) = self.reading.normal_form(written)?;
-        self.subscribe(id, &form, Some(&written.to_bytes()));
+        self.subscribe(&id, &form, Some(&written.to_bytes()));
         Ok(warning)
     }
 
     /// What an id subscribes to, as written; only the normal form if the index comes from a file that does not say.
     pub fn written(&self, id: &Id) -> Option<Written> {
-        self.subscribers.find(id).map(|slot| self.written_at(self.subscribers.roster().get(slot)))
+        self.subscribers.find(id).map(|slot| self.written_at(slot))
     }
 
     /// All ids with what they subscribe to, in order of registration.
-    pub fn items(&self) -> impl Iterator<Item = (&Id, Written)> {
-        self.subscribers.roster().seats().map(|(_, seat)| (&seat.id, self.written_at(seat)))
+    pub fn items(&self) -> impl Iterator<Item = (Id, Written)> {
+        let roster = self.subscribers.roster();
+        roster.taken().map(|slot| (roster.ids().get(slot), self.written_at(slot)))
     }
 
-    fn written_at(&self, seat: &Seat) -> Written {
-        self.subscribers.sources.get(seat.source).unwrap_or_else(|| {
-            let condition = self.expressions.condition(seat.expression);
+    fn written_at(&self, slot: Slot) -> Written {
+        let roster = self.subscribers.roster();
+        self.subscribers.sources.get(roster.source(slot)).unwrap_or_else(|| {
+            let condition = self.expressions.condition(roster.expression(slot));
             let xpath = self.reading.printer(&Namespaces::new()).alternatives(&condition).join(" or ");
             Written { xpath: xpath.into(), ..Written::default() }
         })
@@ -177,7 +181,7 @@ impl Index {
             return Err(refused);
         }
         for (each, form) in subscriptions.iter().zip(&forms) {
-            self.subscribe(each.id.clone(), form, Some(&each.written.to_bytes()));
+            self.subscribe(&each.id, form, Some(&each.written.to_bytes()));
         }
         // A set that is added in small pieces would be copied with every piece.
         if 2 * subscriptions.len() >= self.len() {
@@ -204,7 +208,7 @@ impl Index {
         self.reading.pruned(written)
     }
 
-    pub(super) fn subscribe(&mut self, id: Id, form: &NormalForm, written: Option<&[u8]>) {
+    pub(super) fn subscribe(&mut self, id: &Id, form: &NormalForm, written: Option<&[u8]>) {
         let expression = self.expressions.intern(form, &mut *self.engine);
         if let Some(before) = self.subscribers.join(id, expression, written) {
             self.release(before);

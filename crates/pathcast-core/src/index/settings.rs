@@ -1,7 +1,7 @@
 //! What holds for a whole set of subscriptions, and what is added to it.
 
+use super::ids::Id;
 use super::kind::EngineKind;
-use super::roster::Id;
 use crate::engine::AttributeFilters;
 use crate::limits::Limits;
 use crate::names::Namespaces;

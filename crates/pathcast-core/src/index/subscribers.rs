@@ -8,9 +8,10 @@ use std::sync::Arc;
 use hashbrown::HashTable;
 
 use super::expression::ExpressionId;
-use super::roster::{Id, Roster, Slot};
+use super::ids::Id;
+use super::places::Slot;
+use super::roster::Roster;
 use super::sources::Sources;
-use crate::hashing::hash;
 
 /// The roster, and where each id is in it.
 #[derive(Default)]
@@ -36,28 +37,28 @@ impl Subscribers {
 
     /// The place of an id.
     pub(super) fn find(&self, id: &Id) -> Option<Slot> {
-        self.ids.find(hash(id), |&slot| self.roster.get(slot).id == *id).copied()
+        self.ids.find(id.key(), |&slot| self.roster.ids().is(slot, id)).copied()
     }
 
     /// An id subscribes to an expression, written so; the one that it gave up for it, if it had another.
     pub(super) fn join(
         &mut self,
-        id: Id,
+        id: &Id,
         expression: ExpressionId,
         written: Option<&[u8]>,
     ) -> Option<ExpressionId> {
         let source = self.sources.intern(written);
         let roster = Arc::make_mut(&mut self.roster);
         roster.reserve(expression);
-        let key = hash(&id);
-        let known = self.ids.find(key, |&slot| roster.get(slot).id == id).copied();
+        let key = id.key();
+        let known = self.ids.find(key, |&slot| roster.ids().is(slot, id)).copied();
         let Some(slot) = known else {
             let slot = roster.seat(id, expression, source);
-            self.ids.insert_unique(key, slot, |&slot| hash(&roster.get(slot).id));
+            self.ids.insert_unique(key, slot, |&slot| roster.ids().key(slot));
             return None;
         };
         self.sources.release(roster.rewrite(slot, source));
-        if roster.get(slot).expression == expression {
+        if roster.expression(slot) == expression {
             return None;
         }
         let before = roster.leave(slot);
@@ -68,9 +69,9 @@ impl Subscribers {
     /// An id leaves; the expression that it gave up.
     pub(super) fn leave(&mut self, id: &Id) -> Option<ExpressionId> {
         let roster = Arc::make_mut(&mut self.roster);
-        let entry = self.ids.find_entry(hash(id), |&slot| roster.get(slot).id == *id).ok()?;
+        let entry = self.ids.find_entry(id.key(), |&slot| roster.ids().is(slot, id)).ok()?;
         let (slot, _) = entry.remove();
-        self.sources.release(roster.get(slot).source);
+        self.sources.release(roster.source(slot));
         let expression = roster.leave(slot);
         self.compact();
         Some(expression)
@@ -83,8 +84,8 @@ impl Subscribers {
         }
         let fresh = self.roster.compacted();
         self.ids.clear();
-        for (slot, seat) in fresh.seats() {
-            self.ids.insert_unique(hash(&seat.id), slot, |&slot| hash(&fresh.get(slot).id));
+        for slot in fresh.taken() {
+            self.ids.insert_unique(fresh.ids().key(slot), slot, |&slot| fresh.ids().key(slot));
         }
         self.roster = Arc::new(fresh);
     }

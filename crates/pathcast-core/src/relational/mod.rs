@@ -1,20 +1,20 @@
 //! Subscriptions and documents as rows of tables, for matching inside a database.
 //!
-//! The method is that of the paper on matching XPath subscriptions level by level with non-recursive SQL: [`shred`]
-//! turns documents into nodes with start and end points and their values, [`compile`] turns expressions into edges and
-//! value tests by level. The SQL that joins the two lives in the Python package; here are the loops that run once per
-//! node and once per subscription.
+//! The method is that of the paper on matching XPath subscriptions level by level with non-recursive SQL. [`shred`] turns
+//! documents into paths, nodes and values; [`compile`] turns expressions into steps, patterns and value tests. The SQL
+//! that joins the two is in the Python package; here are the loops that run once per node and once per subscription.
 //!
-//! The idea that is added: equal sub-patterns of different expressions are one pattern. A pattern is known by a number
-//! made from its content, so that two compilers that never met give equal patterns equal numbers, and its level is its
-//! height, so that it is matched once, at one level, however many subscriptions end in it.
+//! Two ideas are added. What depends only on the path from the root to a node is decided once for each distinct path.
+//! And equal parts of different expressions are one part, known by a number made from its content, so two compilers that
+//! share nothing but the key give equal parts equal numbers.
 //!
-//! What tables cannot say (`not`, order, string functions) is weakened by [`parts`] to something that every document
-//! satisfies which satisfies the expression; such a pattern is marked as not exact, and whoever runs the SQL has to
-//! decide its matches with the expression itself.
+//! [`parts`] replaces what tables cannot say (`not`, order, string functions) by something weaker that every matching
+//! document satisfies. Such a pattern is marked as not exact, and whoever runs the SQL decides its matches with the
+//! expression itself.
 
 pub mod compile;
 mod numbers;
+mod odds;
 mod parts;
 pub mod shred;
 

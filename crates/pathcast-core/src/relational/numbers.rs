@@ -1,8 +1,9 @@
-//! Numbers made from content: equal content, equal number, in every process and for good.
+//! Numbers made from content: equal content has an equal number, in every process.
 //!
-//! A number has 63 bits, so two contents may meet. That is noticed, because a second number is made of the same content
-//! and kept while a set is compiled; across sets the database compares the rows. A key that strangers do not know keeps
-//! them from preparing such a meeting.
+//! The lowest two bits say what is numbered, so numbers of different kinds never meet. The other 61 bits are a keyed
+//! hash, and two contents may get the same ones. Such a collision is noticed: a second hash of the content, the *proof*,
+//! is kept beside each number, in memory while a set is compiled and in the rows of the database. The secret key keeps
+//! strangers from preparing a collision.
 
 use std::hash::Hasher as _;
 
@@ -16,41 +17,58 @@ pub type Key = (u64, u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Met;
 
+/// What is numbered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A subject, a predicate or a path: each has a column of its own.
+    Other = 0,
+    Step = 1,
+    Slot = 2,
+    Pattern = 3,
+}
+
+/// A number, the proof of its content, and whether it was not given before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Numbered {
+    pub(super) number: i64,
+    pub(super) proof: i64,
+    pub(super) is_new: bool,
+}
+
+/// The number and the proof of some content.
+pub(super) fn numbered(key: Key, kind: Kind, tag: u8, content: &[u8]) -> (i64, i64) {
+    let mut hasher = SipHasher24::new_with_keys(key.0, key.1);
+    hasher.write_u8(tag);
+    hasher.write(content);
+    let both = hasher.finish128();
+    // Zero stays free for the pattern that every document matches.
+    let number = ((both.h1 & MASK) << 2 | kind as u64).max(4);
+    (number as i64, both.h2 as i64)
+}
+
+const MASK: u64 = (1 << 61) - 1;
+
 /// Gives content its number, and remembers what it has given.
 pub(super) struct Numbers {
     key: Key,
-    mask: u64,
-    known: FxHashMap<i64, u64>,
+    known: FxHashMap<i64, i64>,
 }
 
 impl Numbers {
     pub(super) fn new(key: Key) -> Self {
-        // Zero is left free for the pattern that every document matches.
-        Self { key, mask: i64::MAX as u64, known: FxHashMap::default() }
+        Self { key, known: FxHashMap::default() }
     }
 
-    /// Few numbers, so that contents meet.
-    #[cfg(test)]
-    pub(super) fn narrow(key: Key, bits: u32) -> Self {
-        Self { mask: (1 << bits) - 1, ..Self::new(key) }
+    /// The number of some content; `tag` tells contents apart that are spelled alike.
+    pub(super) fn of(&mut self, kind: Kind, tag: u8, content: &[u8]) -> Result<Numbered, Met> {
+        let (number, proof) = numbered(self.key, kind, tag, content);
+        self.remember(number, proof)
     }
 
-    /// The number of some content, and whether it is new here.
-    pub(super) fn of(&mut self, kind: u8, content: &[u8]) -> Result<(i64, bool), Met> {
-        let mut hasher = SipHasher24::new_with_keys(self.key.0, self.key.1);
-        hasher.write_u8(kind);
-        hasher.write(content);
-        let both = hasher.finish128();
-        let number = ((both.h1 & self.mask) as i64).max(1);
-        match self.known.entry(number) {
-            std::collections::hash_map::Entry::Vacant(free) => {
-                free.insert(both.h2);
-                Ok((number, true))
-            }
-            std::collections::hash_map::Entry::Occupied(known) if *known.get() == both.h2 => {
-                Ok((number, false))
-            }
-            std::collections::hash_map::Entry::Occupied(_) => Err(Met),
+    fn remember(&mut self, number: i64, proof: i64) -> Result<Numbered, Met> {
+        match self.known.insert(number, proof) {
+            Some(known) if known != proof => Err(Met),
+            known => Ok(Numbered { number, proof, is_new: known.is_none() }),
         }
     }
 }
@@ -60,15 +78,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_content_has_one_number_and_a_meeting_is_noticed() {
+    fn equal_content_has_one_number_and_a_collision_is_noticed() {
         let mut numbers = Numbers::new((1, 2));
-        let (first, new) = numbers.of(0, b"a").unwrap();
-        assert!(new && first > 0);
-        assert_eq!(numbers.of(0, b"a"), Ok((first, false)));
-        assert_ne!(numbers.of(1, b"a").unwrap().0, first);
-        // What is kept in a database must be the same tomorrow.
-        assert_eq!(Numbers::new((1, 2)).of(0, b"a").unwrap().0, first);
-        let mut few = Numbers::narrow((1, 2), 3);
-        assert!((0..9_u8).any(|content| few.of(0, &[content]) == Err(Met)));
+        let first = numbers.of(Kind::Step, 0, b"a").unwrap();
+        assert!(first.is_new && first.number > 0);
+        assert_eq!(numbers.of(Kind::Step, 0, b"a"), Ok(Numbered { is_new: false, ..first }));
+        assert_ne!(numbers.of(Kind::Slot, 0, b"a").unwrap().number, first.number);
+        assert_ne!(numbers.of(Kind::Step, 1, b"a").unwrap().number, first.number);
+        // What is stored in a database must be the same tomorrow.
+        assert_eq!(Numbers::new((1, 2)).of(Kind::Step, 0, b"a").unwrap().number, first.number);
+        assert_eq!(numbers.remember(first.number, first.proof + 1), Err(Met));
     }
 }

@@ -44,7 +44,7 @@ pub fn select(index: &Index, document: &Given<'_>) -> Result<Selection, Document
     let mut terms: HashMap<Box<[u8]>, Option<TermId>> = HashMap::default();
     let mut asked = Vec::new();
     for id in matches.ids() {
-        let Some(written) = index.written(id) else { continue };
+        let Some(written) = index.written(&id) else { continue };
         let term = *terms.entry(written.to_bytes()).or_insert_with(|| {
             let mut scope = Scope {
                 names: &mut names,
@@ -53,11 +53,10 @@ pub fn select(index: &Index, document: &Given<'_>) -> Result<Selection, Document
             };
             nodes_of(&written, &mut scope, &mut arena, index).ok().flatten()
         });
-        asked.push((id.clone(), term));
+        asked.push((id, term));
     }
     let picture = Picture::draw(document, &settings.limits, &names, settings.ignore_namespaces)?;
-    let mut undecided: Vec<Id> =
-        matches.undecided().into_iter().map(|slot| matches.id(slot).clone()).collect();
+    let mut undecided: Vec<Id> = matches.undecided().into_iter().map(|slot| matches.id(slot)).collect();
     let mut memory = Memory::default();
     let budget = Budget::new(&settings.limits);
     let mut evaluator = Evaluator::new(&arena, &picture.tree, &mut memory, budget);

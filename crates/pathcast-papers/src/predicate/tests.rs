@@ -79,7 +79,7 @@ fn index_of(engine: EngineKind, attribute_filters: AttributeFilters, expressions
 
 fn found(index: &Index, document: &str) -> Vec<i64> {
     let matches = index.matches(Document::Bytes(document.as_bytes())).expect(document);
-    matches.ids().map(|id| if let Id::Number(number) = id { *number } else { -1 }).collect()
+    matches.ids().map(|id| if let Id::Number(number) = id { number } else { -1 }).collect()
 }
 
 /// Each expression with its answer, alone and together, in every organisation and both ways to filter.

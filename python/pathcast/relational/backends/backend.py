@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from pathcast.relational.settings import Settings
-from pathcast.relational.sql.program import Session
+from pathcast.relational.sql.program import Session, Shape
 
 
 class Reader(Session, Protocol):
-    """A run of the program, and questions about what it found."""
+    """Runs of the program that see one state of the subscriptions, and questions about what they found."""
+
+    def shape(self) -> Shape:
+        """What a run has to know about the subscriptions."""
+
+    def run(self, shape: Shape, rows: dict[str, Any]) -> None:
+        """Fills `Fact` for a batch of documents, given as rows by table."""
 
     def rows(self, query: str, level: int = 0) -> list[tuple[Any, ...]]:
         """What a query answers."""
 
-    def pairs(self, query: str) -> tuple[list[Any], list[str]]:
-        """The two columns that a query answers with, apart: it may answer with very many rows."""
+    def pairs(self, query: str) -> tuple[Any, Any]:
+        """The two columns that a query answers with, as Arrow arrays."""
+
+    def answer(self, sql: str) -> list[tuple[Any, ...]]:
+        """What a query of the caller's answers, as it is written."""
 
 
 class Writer(Reader, Protocol):
     """Changes that become visible together when the session ends, or not at all."""
 
-    def insert(self, name: str, query: str) -> None:
-        """Adds what a query answers to a table that stays."""
+    def insert(self, name: str, query: str) -> int:
+        """Adds what a query answers to a table that stays; how many rows."""
 
     def execute(self, statement: str, level: int = 0) -> int:
         """Runs a statement; how many rows it changed."""
@@ -43,3 +53,19 @@ class Backend(Protocol):
 
     def close(self) -> None:
         """Ends all connections."""
+
+
+def current_shape(session: Reader, known: Shape | None) -> Shape:
+    """The shape of the subscriptions; what is known of it holds as long as nothing has changed."""
+    stamps = dict(session.rows("select name, content from {Setting} where name like 'changed %'"))
+    version, steps = (json.loads(stamps.get(f"changed {name}", "0")) for name in ("version", "steps"))
+    if known is not None and known.version == version:
+        return known
+    levels, step_levels = (
+        int(session.rows(f"select coalesce(max(level), 0) from {{{table}}}")[0][0])
+        for table in ("Pattern", "Step")
+    )
+    subjects = session.rows("select subject, node, name from {Subject}")
+    may_stay = bool(session.rows("select 1 from {Step} where min_diff = 0 limit 1"))
+    is_weak = bool(session.rows("select 1 from {Subscriber} where not is_exact limit 1"))
+    return Shape(version, steps, levels, step_levels, tuple(subjects), may_stay, is_weak)

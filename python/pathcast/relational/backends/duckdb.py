@@ -10,12 +10,14 @@ from typing import Any
 import duckdb
 
 from pathcast.errors import DatabaseError
+from pathcast.relational.backends.backend import current_shape
 from pathcast.relational.settings import Settings
-from pathcast.relational.sql import names, tables
+from pathcast.relational.sql import names, program, summary, tables
+from pathcast.relational.sql.program import Shape
 from pathcast.relational.subscriptions import settle
 
-GROWING = ("Kept", "MatchedXPath")
-"""Tables of a run that are added to."""
+SUMMARY_ROWS = 4_000_000
+"""Rows of a path summary, from which it is begun anew."""
 
 
 class DuckDB:
@@ -24,7 +26,12 @@ class DuckDB:
     def __init__(self, path: str) -> None:
         with _errors():
             self._connection = duckdb.connect(path)
+            # Tables of a transaction that has not ended look empty to the optimizer, so it would put the
+            # largest where the smallest belongs. Joins are run as they are written.
+            self._connection.execute("set disabled_optimizers = 'join_order,build_side_probe_side'")
         self._writing = threading.Lock()
+        self._guard = threading.Lock()
+        self._idle: list[DuckSession] = []
 
     def prepare(self, wanted: Settings) -> Settings:
         """Makes the tables if they are not there."""
@@ -38,15 +45,20 @@ class DuckDB:
 
     @contextmanager
     def reading(self) -> Iterator[DuckSession]:
-        """A cursor in a transaction, so that it sees one state of the tables."""
+        """A session in a transaction, so that it sees one state of the tables."""
         with _errors():
-            cursor = self._connection.cursor()
+            with self._guard:
+                session = self._idle.pop() if self._idle else None
+            session = session or DuckSession(self._connection.cursor())
             try:
-                cursor.execute("begin transaction")
-                yield DuckSession(cursor)
-                cursor.execute("commit")
-            finally:
-                cursor.close()
+                session.execute("begin transaction")
+                yield session
+                session.execute("commit")
+            except BaseException:
+                session.close()  # what it remembers of its tables may be wrong
+                raise
+            with self._guard:
+                self._idle.append(session)
 
     @contextmanager
     def writing(self) -> Iterator[DuckSession]:
@@ -56,71 +68,98 @@ class DuckDB:
 
     def close(self) -> None:
         """Closes the database."""
+        for session in self._idle:
+            session.close()
         self._connection.close()
 
 
 class DuckSession:
-    """One transaction."""
+    """A cursor with its temporary tables, used by one transaction after the other."""
 
     def __init__(self, cursor: Any) -> None:
         self._cursor = cursor
-        self._parts: dict[str, int] = {}
+        self._shape: Shape | None = None
+        self._summary: int | None = None
+        """For which steps there is a path summary."""
+        self._version: int | None = None
+        """For which subscriptions there is what depends on them alone."""
+        self._rows: dict[str, int] = {}
+        """The rows of each temporary table."""
+
+    def shape(self) -> Shape:
+        """What a run has to know about the subscriptions."""
+        self._shape = current_shape(self, self._shape)
+        return self._shape
+
+    def run(self, shape: Shape, rows: dict[str, Any]) -> None:
+        """Fills `Fact` for a batch of documents."""
+        for name, some in rows.items():
+            self._cursor.register(names.run_table(name), some)
+        if self._summary != shape.steps:
+            program.begin_summary(self)
+            self._summary = shape.steps
+        if self._version != shape.version:
+            program.begin_version(self)
+            self._version = shape.version
+        self.make("NewPath", summary.NEW_PATHS)
+        depth = self.rows("select max(depth) from {NewPath}")[0][0]
+        if depth is not None:
+            program.extend_summary(self, shape.step_levels_of(depth))
+        program.find_facts(self, shape.levels, with_values=rows["XMLValue"].num_rows > 0)
+        if self._rows["PathStep"] > SUMMARY_ROWS:
+            self._summary = None
 
     def load(self, name: str, rows: Any) -> None:
         """Makes a temporary table of Arrow rows."""
         self._cursor.register("arrow_rows", rows)
-        self._cursor.execute(f"create or replace temp table {names.run_table(name)} as from arrow_rows")
+        self.make(name, "from arrow_rows")
         self._cursor.unregister("arrow_rows")
 
     def make(self, name: str, query: str, level: int = 0) -> None:
         """Makes a temporary table of what a query answers."""
-        table = names.run_table(name)
-        if name not in GROWING:
-            self.execute(f"create or replace temp table {table} as {query}", level)
-            return
-        self._parts[name] = 0
-        self.grow(name, query)
+        statement = f"create or replace temp table {names.run_table(name)} as {query}"
+        self._rows[name] = self.execute(statement, level)
 
-    def grow(self, name: str, query: str) -> None:
-        """Adds to a table: it is a view of its parts, each of which is a table that no row is inserted into.
+    def grow(self, name: str, query: str, level: int = 0) -> None:
+        """Adds to a temporary table; one without rows is made anew, because DuckDB may lose what it gets."""
+        if not self._rows[name]:
+            self.make(name, query, level)
+        else:
+            self._rows[name] += self.execute(f"insert into {names.run_table(name)} {query}", level)
 
-        DuckDB 2.0.0 loses rows that are inserted into a table to which the same transaction has written
-        nothing before, as when the first query answers nothing. A table made by a query is whole.
-        """
-        table, part = names.run_table(name), self._parts[name]
-        self.execute(f"create or replace temp table {table}_{part} as {query}")
-        self._parts[name] = part + 1
-        parts = " union all ".join(f"from {table}_{number}" for number in range(part + 1))
-        self.execute(f"create or replace temp view {table} as {parts}")
+    def has_rows(self, name: str) -> bool:
+        """Whether there is any row in a temporary table."""
+        return self._rows[name] > 0
 
-    def insert(self, name: str, query: str) -> None:
+    def insert(self, name: str, query: str) -> int:
         """Adds to a table that stays."""
         columns = ", ".join(tables.COLUMNS[name])
-        self.execute(f"insert into {{{name}}} ({columns}) {query}")
+        return self.execute(f"insert into {{{name}}} ({columns}) {query}")
 
     def execute(self, statement: str, level: int = 0) -> int:
         """Runs a statement; how many rows it changed."""
         self._cursor.execute(names.filled(statement, level))
-        row = self._cursor.fetchone() if statement.lstrip().startswith(("delete", "insert")) else None
+        counted = statement.lstrip().startswith(("delete", "insert", "create or replace temp table"))
+        row = self._cursor.fetchone() if counted else None
         return int(row[0]) if row else 0
 
     def rows(self, query: str, level: int = 0) -> list[tuple[Any, ...]]:
         """What a query answers."""
-        found: list[tuple[Any, ...]] = self._cursor.execute(names.filled(query, level)).fetchall()
+        return self.answer(names.filled(query, level))
+
+    def answer(self, sql: str) -> list[tuple[Any, ...]]:
+        """What a query of the caller's answers."""
+        found: list[tuple[Any, ...]] = self._cursor.execute(sql).fetchall()
         return found
 
-    def pairs(self, query: str) -> tuple[list[Any], list[str]]:
+    def pairs(self, query: str) -> tuple[Any, Any]:
         """The two columns that a query answers with."""
-        found = self._cursor.sql(names.filled(query)).to_arrow_table()
-        return found.column(0).to_pylist(), found.column(1).to_pylist()
+        found = self._cursor.execute(names.filled(query)).to_arrow_table().combine_chunks()
+        return found.column(0).combine_chunks(), found.column(1).combine_chunks()
 
-    def has_rows(self, name: str) -> bool:
-        """Whether there is any row in a table of the run."""
-        return bool(self.rows(f"select 1 from {{{name}}} limit 1"))
-
-    def highest_level(self) -> int:
-        """The highest level of any pattern."""
-        return int(self.rows(names.HIGHEST_LEVEL)[0][0])
+    def close(self) -> None:
+        """Drops the temporary tables; a transaction that was not committed is undone."""
+        self._cursor.close()
 
 
 @contextmanager

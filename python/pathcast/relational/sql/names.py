@@ -6,12 +6,6 @@ from typing import Any
 
 from pathcast.relational.sql.tables import KEYS
 
-HIGHEST_LEVEL = """
-select coalesce(max(level), 0) from (
-    select max(level) as level from {XPathFrame} union all select max(level) as level from {XPathPred}
-) as levels
-"""
-
 
 def run_table(name: str) -> str:
     """The name of a table of a run.
@@ -25,8 +19,8 @@ def run_table(name: str) -> str:
 def kept_table(name: str) -> str:
     """The name of a table that stays.
 
-    >>> kept_table("XPathFrame")
-    'pathcast_xpathframe'
+    >>> kept_table("OtherSlot")
+    'pathcast_otherslot'
     """
     return f"pathcast_{name.lower()}"
 

@@ -1,18 +1,18 @@
-"""The run of the steps over one batch of documents, the same on every backend.
-
-A backend gives a `Session`: it keeps tables for the run and answers queries. Everything a session makes is
-gone when it ends, and the tables of the subscriptions are seen as they were when it began.
-"""
+"""The order of the statements: how a batch of documents is matched, the same on every backend."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-from pathcast.relational.sql import steps
+from pathcast.relational.sql import steps, summary
+
+KEEPING = "select node, slot from {Level}"
+"""What was found at a level joins what was found below."""
 
 
 class Session(Protocol):
-    """Tables for one run; names are those in braces in the statements."""
+    """Tables of one connection; names are those in braces in the statements."""
 
     def load(self, name: str, rows: Any) -> None:
         """Makes a table of rows that come from outside."""
@@ -20,45 +20,103 @@ class Session(Protocol):
     def make(self, name: str, query: str, level: int = 0) -> None:
         """Makes a table of what a query answers, in place of one of that name."""
 
-    def grow(self, name: str, query: str) -> None:
-        """Adds what a query answers to a table of the run."""
+    def grow(self, name: str, query: str, level: int = 0) -> None:
+        """Adds what a query answers to a table that was made."""
 
     def has_rows(self, name: str) -> bool:
-        """Whether there is any row in a table of the run."""
-
-    def highest_level(self) -> int:
-        """The highest level of any pattern."""
+        """Whether there is any row in a table that was made."""
 
 
-PREPARED = {
-    "Name": steps.NAMES,
-    "Label": steps.LABELS,
-    "Low": steps.LOWS,
-    "Pair": steps.PAIRS,
-    "FrameMatch": steps.FRAMES,
-    "Value": steps.VALUES,
-    "NodeValue": steps.NODE_VALUES,
-    "PredicateMatch": steps.PREDICATES,
-    "Kept": steps.ALWAYS,
-    "MatchedXPath": "select document, id from {Kept} where id <> 0",
-}
-"""What is made before the first level, in this order."""
+@dataclass(frozen=True)
+class Shape:
+    """What a run has to know about the subscriptions."""
+
+    version: int
+    """Differs after every change."""
+    steps: int
+    """Differs when there are new steps."""
+    levels: int
+    """The highest level of a pattern."""
+    step_levels: int
+    """The highest level of a step."""
+    subjects: tuple[tuple[int, str, str], ...]
+    """The values that tests look at: number, name of the node, name of the value."""
+    may_stay: bool
+    """Whether a step may stay at the same node, so that a chain may have more steps than a path has names."""
+    is_weak: bool
+    """Whether an index has to decide candidates."""
+
+    def step_levels_of(self, depth: int) -> int:
+        """How many steps a chain may have in a document of that depth."""
+        return self.step_levels if self.may_stay else min(self.step_levels, depth)
 
 
-def run(session: Session, *, cutting: bool = True) -> None:
-    """Fills `Kept` with the nodes that fit patterns; `XMLFrame`, `XMLValue`, `XMLAncestor` are loaded."""
-    for name, query in PREPARED.items():
-        session.make(name, query)
-    edges = steps.FRAME_MATCHING_WHERE_NOT_CUT if cutting else steps.FRAME_MATCHING
-    found = "union all".join((edges, steps.FINAL_FRAME_MATCHING, steps.PREDICATE_MATCHING))
-    pruned = steps.BRANCHING_POINT_PRUNING.replace("{Neighbour}", f"({steps.NEIGHBOUR_PRUNING}) as pruned")
-    for level in range(1, session.highest_level() + 1):
-        if cutting:
-            session.make("NotCut", steps.NOT_CUT, level)
-        session.make("XMLMatch", found, level)
-        session.make("Level", pruned, level)
+def begin_summary(session: Session) -> None:
+    """Makes an empty path summary for the steps there are now."""
+    session.make("Trie", summary.TRIE)
+    session.make("StepLabel", summary.STEP_LABELS)
+    session.make("Path", summary.NO_PATHS)
+    session.make("PathStep", summary.NO_PATH_STEPS)
+
+
+def begin_version(session: Session) -> None:
+    """Makes what depends on nothing but the subscriptions."""
+    session.make("LeafSlot", steps.LEAF_SLOTS)
+
+
+def extend_summary(session: Session, step_levels: int) -> None:
+    """Adds the paths of `NewPath` to the summary."""
+    first_steps(session)
+    for level in range(2, step_levels + 1):
+        next_steps(session, level)
+    last_steps(session)
+
+
+def first_steps(session: Session) -> None:
+    """The new paths with the chains of one step that end there."""
+    session.make("Label", summary.LABELS)
+    session.make("NewPair", summary.NEW_PAIRS)
+    session.make("Open", summary.OPEN)
+    session.grow("Open", summary.FIRST_STEPS)
+
+
+def next_steps(session: Session, level: int) -> None:
+    """The chains of so many steps that end at the new paths."""
+    session.grow("Open", summary.NEXT_STEPS, level)
+
+
+def last_steps(session: Session) -> None:
+    """The new paths are part of the summary."""
+    session.grow("PathStep", summary.CLOSED)
+    session.grow("Path", "select path from {NewPath}")
+
+
+def find_facts(session: Session, levels: int, *, with_values: bool) -> None:
+    """Fills `Fact` with what the nodes of a batch have, from the leaves to the document nodes."""
+    leaves(session)
+    if with_values:
+        tests(session)
+    for level in range(1, levels + 1):
+        patterns(session, level)
         if not session.has_rows("Level"):
             break  # a pattern of the next level has one of this level below it
-        session.grow("Kept", steps.KEEPING)
-        if cutting:
-            session.grow("MatchedXPath", steps.CUTTING)
+
+
+def leaves(session: Session) -> None:
+    """The slots that paths alone fill."""
+    session.make("BatchStep", steps.BATCH_STEPS)
+    session.make("Fact", f"{steps.ALWAYS} union all {steps.LEAVES}")
+
+
+def tests(session: Session) -> None:
+    """The slots that values fill."""
+    session.make("Passed", steps.PASSED)
+    session.grow("Fact", steps.TESTS)
+
+
+def patterns(session: Session, level: int) -> None:
+    """The patterns of a level, and the slots that they fill further up."""
+    session.make("Started", steps.STARTED, level)
+    session.make("Level", steps.PATTERNS)
+    session.grow("Fact", KEEPING)
+    session.grow("Fact", steps.RISING)

@@ -1,213 +1,182 @@
-"""The SQL of a match: named statements that every backend runs, in terms of SQL-92.
+"""The SQL of a match: named statements that every backend runs.
 
-A name in braces is a table. Those of the subscriptions stay, those of a batch of documents are made for the
-run; `tables` says what is in them. No statement is recursive, none joins without an equality on both sides,
-and no value is pasted into a text: values come from tables. Only the number of a level is filled in.
+A name in braces is a table; `tables` says what is in it. No statement is recursive, none joins without an
+equality, and no value is pasted into a text: values come from tables. Only the level is filled in.
 
-A statement joins two tables, no more. Of three that share a column a planner may join first the two that have
-nothing else in common: nodes with nodes of the same document took 16 seconds for 12,000 nodes.
+The run is bottom-up. `Fact` gathers which node fills which slot, beginning with those that need no pattern:
 
-The run is bottom-up. A pattern's level is its height, so when level *i* is matched, everything below is.
-`Kept` gathers which node of which document fits which pattern. Per level:
+- `LEAVES`: a chain of steps with nothing at its end. It is enough that there is such a path below the node.
+- `PASSED`, `TESTS`: a chain of steps, or none, with a value test at its end.
 
-1. **frame matching** finds, for the edges of the level, pairs of document nodes that fit the names and depth
-   differences at their ends. Each distinct frame was looked for once (`FRAMES`); here the edges join back.
-2. **predicate matching** adds the value tests of the level, found the same way (`PREDICATES`).
-3. **neighbour pruning** keeps a pair only if the pattern at its lower end was kept for its lower node.
-4. **branching-point pruning** keeps a node only if all branches of the pattern were found *at this node*: it
-   groups by document, pattern and start point. Per subscription it would join branches under different nodes.
-5. **cutting** notes which patterns a document has at all. The next levels look at no edge whose lower pattern
-   is not among them. Without it the answer is the same.
+Then, for each level of patterns:
+
+- `STARTED` finds the nodes that have the rarest slot of a pattern, `PATTERNS` those of them that have the
+  others too. So few rows are looked up.
+- `RISING` takes a pattern that was found to where the chains of steps begin that it is the end of.
+
+Databases are told to keep the order of the joins. The right side of a join is the one that is expected to be
+small: a table is made of it in memory, which the rows of the left side are looked up in.
+
+The slots of a pattern are filled at one and the same node: this is the branching-point check of the paper.
 """
 
 from __future__ import annotations
 
-NAMES = """
-select high_node as label from {Frame}
-union
-select low_node as label from {Frame}
-union
-select node as label from {Predicate}
-"""
-"""The names that subscriptions ask for."""
+from pathcast.relational.settings import NODE_BITS
 
-LABELS = """
-select x.document, x.start_point, x.node as label
-from {XMLFrame} x
-join {Name} n on n.label = x.node
-union all
-select x.document, x.start_point, n.label
-from {XMLFrame} x
-join {Name} n on n.label = case when x.depth > 0 then '*' end
-union all
-select x.document, x.start_point, x.namespace as label
-from {XMLFrame} x
-join {Name} n on n.label = x.namespace
-"""
-"""The names that a node answers to, of those asked for: its own, ``*``, and the ``*`` of its namespace."""
-
-VALUES = """
-select document, start_point, name, text_value, number_value from {XMLValue}
-union all
-select document, start_point, '@*' as name, text_value, number_value from {XMLValue} where name like '@%'
-union all
-select document, start_point, namespace as name, text_value, number_value
-from {XMLValue} where namespace is not null
-"""
-"""The same for the values of nodes: an attribute answers to its name, ``@*``, and that of its namespace."""
-
-LOWS = """
-select a.document, a.high_start, a.low_start, a.depth_diff, low.label as low_node
-from {XMLAncestor} a
-join {Label} low on low.document = a.document and low.start_point = a.low_start
-"""
-"""Nodes by name, each with its ancestors."""
-
-PAIRS = """
-select a.document, a.high_start, a.low_start, a.depth_diff, high.label as high_node, a.low_node
-from {Low} a
-join {Label} high on high.document = a.document and high.start_point = a.high_start
-"""
-"""Nodes and their ancestors, both by name."""
-
-FRAMES = """
-select f.frame, p.document, p.high_start, p.low_start
-from {Pair} p
-join {Frame} f on f.high_node = p.high_node and f.low_node = p.low_node
-where p.depth_diff >= f.min_diff and p.depth_diff <= f.max_diff
-"""
-"""Where each distinct frame is, once for all subscriptions that have it."""
-
-NODE_VALUES = """
-select v.document, v.start_point, v.name, v.text_value, v.number_value, n.label as node
-from {Value} v
-join {Label} n on n.document = v.document and n.start_point = v.start_point
-"""
-"""The values with the names of their nodes."""
-
-PREDICATES = """
-select p.predicate, v.document, v.start_point
-from {NodeValue} v
-join {Predicate} p on p.node = v.node and p.name = v.name and p.text_value = v.text_value
+PASSED = """
+select v.node, p.predicate
+from {XMLValue} v
+join {Predicate} p on p.subject = v.subject and p.text_value = v.text_value
 where p.operation = 0
 union all
-select p.predicate, v.document, v.start_point
-from {NodeValue} v
-join {Predicate} p on p.node = v.node and p.name = v.name and p.number_value = v.number_value
+select v.node, p.predicate
+from {XMLValue} v
+join {Predicate} p on p.subject = v.subject and p.number_value = v.number_value
 where p.operation = 0
 union all
-select p.predicate, v.document, v.start_point
-from {NodeValue} v
-join {Predicate} p on p.node = v.node and p.name = v.name
-where p.operation = 6
+select v.node, p.predicate
+from {XMLValue} v
+join {Predicate} p on p.subject = v.subject
+where p.operation <> 0 and (
+   p.operation = 6
    or p.operation = 1 and v.number_value > p.number_value
    or p.operation = 2 and v.number_value >= p.number_value
    or p.operation = 3 and v.number_value < p.number_value
    or p.operation = 4 and v.number_value <= p.number_value
    or p.operation = 5 and p.text_value is not null and (v.text_value <> p.text_value or v.text_value is null)
    or p.operation = 5 and p.number_value is not null
-      and (v.number_value <> p.number_value or v.number_value is null)
+      and (v.number_value <> p.number_value or v.number_value is null))
 """
-"""Where each distinct value test is passed.
+"""Which node passes which value test.
 
 A text that is too long to be kept is null: it equals no constant and differs from all. A value that is no
 number is null as number, which XPath's NaN is: only ``!=`` holds.
 """
 
+LEAF_SLOTS = """
+select first_slot as step from {Pattern} where first_slot % 4 = 1
+union
+select second_slot as step from {Pattern} where second_slot % 4 = 1
+union
+select slot as step from {OtherSlot} where slot % 4 = 1
+"""
+"""The steps that are slots of patterns by themselves; the lowest bits of a number say what it is of."""
+
+BATCH_STEPS = """
+select s.path, s.diff, s.step from {PathStep} s join {XMLPath} x on x.path = s.path
+"""
+"""The part of the path summary that is about paths of this batch."""
+
 ALWAYS = """
-select document, cast(0 as bigint) as id, start_point from {XMLFrame} where depth = 0
+select n.node, cast(0 as bigint) as slot
+from {XMLNode} n
+join {XMLPath} p on p.path = n.path
+where p.depth = 0
 """
-"""The pattern 0 asks nothing; the virtual document node of every document has it."""
+"""The pattern 0 asks nothing; every document node has it."""
 
-FRAME_MATCHING = """
-select m.document, e.id, e.branch, e.branches, m.high_start, m.low_start, e.low_id
-from {XPathFrame} e
-join {FrameMatch} m on m.frame = e.frame
-where e.level = {level} and not e.is_final
+LEAVES = """
+select distinct b.node, s.step as slot
+from (select s.path, s.diff, s.step from {BatchStep} s join {LeafSlot} l on l.step = s.step) s
+join {XMLBelow} b on b.path = s.path and b.diff = s.diff
 """
-"""1. The edges of a level, wherever their frames are."""
+"""Chains of steps with nothing at their end, found by the path alone, of those that patterns ask for."""
 
-NOT_CUT = """
-select x.document, e.id, e.branch, e.branches, e.frame, e.low_id
-from {XPathFrame} e
-join {MatchedXPath} x on x.id = e.low_id
-where e.level = {level} and not e.is_final
-"""
-"""1. The edges of a level whose lower pattern the document has."""
-
-FRAME_MATCHING_WHERE_NOT_CUT = """
-select m.document, e.id, e.branch, e.branches, m.high_start, m.low_start, e.low_id
-from {NotCut} e
-join {FrameMatch} m on m.frame = e.frame and m.document = e.document
-"""
-"""1. These, wherever their frames are."""
-
-FINAL_FRAME_MATCHING = """
-select m.document, e.id, e.branch, e.branches, m.high_start, m.low_start, cast(null as bigint) as low_id
-from {XPathFrame} e
-join {FrameMatch} m on m.frame = e.frame
-where e.level = {level} and e.is_final
-"""
-"""1. Edges that end in a leaf: nothing hangs below, so nothing can be cut."""
-
-PREDICATE_MATCHING = """
-select m.document, t.id, t.branch, t.branches, m.start_point as high_start, m.start_point as low_start,
-       cast(null as bigint) as low_id
-from {XPathPred} t
-join {PredicateMatch} m on m.predicate = t.predicate
-where t.level = {level}
-"""
-"""2. The value tests of a level, wherever they are passed."""
-
-NEIGHBOUR_PRUNING = """
-select m.document, m.id, m.branch, m.branches, m.high_start
-from {XMLMatch} m
-left join {Kept} k on k.document = m.document and k.id = m.low_id and k.start_point = m.low_start
-where m.low_id is null or k.id is not null
-"""
-"""3. What ends in a leaf or a value, or in a node that has what hangs below."""
-
-BRANCHING_POINT_PRUNING = """
-select document, id, high_start as start_point
-from (select distinct document, id, branch, branches, high_start from {Neighbour}) as found
-group by document, id, high_start, branches
-having count(*) = branches
-"""
-"""4. The nodes at which all branches of a pattern were found."""
-
-KEEPING = """
-select document, id, start_point from {Level}
-"""
-"""What was found at a level joins what was found below."""
-
-CUTTING = """
-select distinct document, id from {Level}
-"""
-"""5. The patterns that a document has."""
-
-MATCHES = """
-select k.document, s.subscription
-from {Kept} k
-join {Subscriber} s on s.pattern = k.id
-where s.is_exact and not s.is_several
+TESTS = """
+select p.node, s.slot
+from {Passed} p
+join {Slot} s on s.low = p.predicate
+where s.step = 0
 union all
-select distinct k.document, s.subscription
-from {Kept} k
-join {Subscriber} s on s.pattern = k.id
-where s.is_exact and s.is_several
+select distinct a.high as node, s.slot
+from {Passed} p
+join {Slot} s on s.low = p.predicate
+join {XMLNode} n on n.node = p.node
+join {BatchStep} c on c.path = n.path and c.step = s.step
+join {XMLAncestor} a on a.low = p.node and a.diff = c.diff
+where s.step <> 0
 """
-"""Who gets what: a document satisfies a subscription if it has one of the patterns that say all of it."""
+"""Value tests on the node itself, and at the end of a chain of steps."""
 
-CANDIDATES = """
-select k.document, s.subscription
-from {Kept} k
-join {Subscriber} s on s.pattern = k.id
+STARTED = """
+select f.node, p.id, p.second_slot, p.others
+from {Fact} f
+join {Pattern} p on p.first_slot = f.slot
+where p.level = {level}
+"""
+"""The nodes that have the rarest slot of a pattern of the level."""
+
+PATTERNS = """
+select s.node, s.id as slot
+from {Fact} f
+join {Started} s on s.node = f.node and s.second_slot = f.slot
+where s.others = 0
+union all
+select s.node, s.id as slot
+from {Fact} g
+join (
+    {OtherSlot} o
+    join ({Fact} f join {Started} s on s.node = f.node and s.second_slot = f.slot) on s.id = o.id
+) on s.node = g.node and o.slot = g.slot
+where s.others > 0
+group by s.node, s.id, s.others
+having count(distinct g.slot) = s.others
+"""
+"""Those of them that have all the others."""
+
+RISING = """
+select distinct a.high as node, s.slot
+from {XMLAncestor} a
+join (
+    {BatchStep} c
+    join (
+        {XMLNode} n
+        join ({Slot} s join {Level} l on l.slot = s.low) on l.node = n.node
+    ) on n.path = c.path and s.step = c.step
+) on l.node = a.low and c.diff = a.diff
+"""
+"""Where the chains of steps begin at whose end a pattern of the level was found."""
+
+_PATHS = f"(select node, path, diff from {{XMLBelow}} where node % {1 << NODE_BITS} = 0)"
+"""The paths of whole documents: the number of a document node ends in zeros."""
+
+MATCHES = f"""
+select b.node, s.subscription
+from (
+    select c.path, c.diff, u.subscription
+    from {{BatchStep}} c
+    join {{Subscriber}} u on u.pattern = c.step
+    where u.is_exact
+) s
+join {_PATHS} b on b.path = s.path and b.diff = s.diff
+union all
+select f.node, s.subscription
+from {{Fact}} f
+join {{Subscriber}} s on s.pattern = f.slot
+where s.is_exact
+"""
+"""Who gets what: a document satisfies a subscription if it has one of the patterns that say all of it.
+
+Linear subscriptions are answered by the paths. A pair may come several times.
+"""
+
+CANDIDATES = f"""
+select b.node, s.subscription
+from (
+    select c.path, c.diff, u.subscription
+    from {{BatchStep}} c
+    join {{Subscriber}} u on u.pattern = c.step
+    where not u.is_exact
+) s
+join {_PATHS} b on b.path = s.path and b.diff = s.diff
+union
+select f.node, s.subscription
+from {{Fact}} f
+join {{Subscriber}} s on s.pattern = f.slot
 where not s.is_exact
 except
-select k.document, s.subscription
-from {Kept} k
-join {Subscriber} s on s.pattern = k.id
-where s.is_exact and s.is_several
+select * from ({MATCHES}) as matched
 """
 """What the expression itself has to decide: the pattern that was found says less than it does."""
 

@@ -1,56 +1,64 @@
-"""The tables that stay: columns, keys and the statements that change them.
+"""The tables: columns, keys and indexes.
 
 | table | a row is |
 |---|---|
-| `Frame` | a distinct edge as documents see it: the names at both ends, least and greatest depth difference |
-| `XPathFrame` | an edge of a pattern, by level |
-| `Predicate` | a distinct value test as documents see it |
-| `XPathPred` | a value test of a pattern, by level |
-| `Subscriber` | a pattern on the document node that makes a subscription match |
+| `Step` | a step down from one named node to another; its parent is the step before |
+| `Slot` | a chain of steps, by its last one, with a value test or a pattern at its end |
+| `Pattern` | slots that one node must fill: the rarest, another one, and how many more |
+| `OtherSlot` | a third slot of a pattern, or a later one |
+| `Subject` | a value of a node that some test looks at |
+| `Predicate` | a distinct value test |
+| `Subscriber` | a step, slot or pattern of the document node that makes a subscription match |
 | `Subscription` | a subscription as it was written, as JSON |
 | `Setting` | what holds for the whole database |
+| `XMLPath`, `XMLPathAncestor` | the distinct paths of names in a batch of documents, and their ancestors |
+| `XMLNode`, `XMLAncestor`, `XMLBelow` | its nodes, their ancestors, and the distinct paths below a node |
+| `XMLValue` | its values that some test looks at |
+| `Path`, `PathStep` | the path summary: known paths, and which chains of steps end there |
+| `Fact` | which node fills which slot and fits which pattern |
 
-Numbers of frames, predicates and patterns are made from their content. So a subscription that is added
-writes only rows that are not there yet, two writers that never met agree, and a row that is there with other
-content shows that two contents have met in one number; then nothing is written.
-
-A pattern whose last subscription was taken away stays until `SWEEP` is run: it costs space and time, and
-changes no answer.
+Steps, slots, patterns, subjects and predicates are numbered by their content. So a new subscription writes
+only rows that are not there yet, and two writers need not agree on numbers. `proof` is a second hash of the
+content: a row with the same number and another proof is a collision, and then nothing is written.
 """
 
 from __future__ import annotations
 
 COLUMNS: dict[str, dict[str, str]] = {
-    "Frame": {
-        "frame": "bigint",
+    "Step": {
+        "step": "bigint",
+        "proof": "bigint",
+        "parent": "bigint",
+        "level": "integer",
         "high_node": "varchar",
         "low_node": "varchar",
         "min_diff": "integer",
         "max_diff": "integer",
     },
-    "XPathFrame": {
-        "level": "integer",
-        "id": "bigint",
-        "branch": "integer",
-        "branches": "integer",
-        "frame": "bigint",
-        "low_id": "bigint",
-        "is_final": "boolean",
+    "Slot": {
+        "slot": "bigint",
+        "proof": "bigint",
+        "step": "bigint",
+        "is_test": "boolean",
+        "low": "bigint",
     },
+    "Pattern": {
+        "id": "bigint",
+        "proof": "bigint",
+        "level": "integer",
+        "first_slot": "bigint",
+        "second_slot": "bigint",
+        "others": "integer",
+    },
+    "OtherSlot": {"id": "bigint", "slot": "bigint"},
+    "Subject": {"subject": "bigint", "proof": "bigint", "node": "varchar", "name": "varchar"},
     "Predicate": {
         "predicate": "bigint",
-        "node": "varchar",
-        "name": "varchar",
+        "proof": "bigint",
+        "subject": "bigint",
         "operation": "integer",
         "text_value": "varchar",
         "number_value": "double precision",
-    },
-    "XPathPred": {
-        "level": "integer",
-        "id": "bigint",
-        "branch": "integer",
-        "branches": "integer",
-        "predicate": "bigint",
     },
     "Subscriber": {
         "subscription": "varchar",
@@ -61,64 +69,73 @@ COLUMNS: dict[str, dict[str, str]] = {
     "Subscription": {"subscription": "varchar", "definition": "varchar"},
     "Setting": {"name": "varchar", "content": "varchar"},
     # Those of a batch of documents.
-    "XMLFrame": {
-        "document": "bigint",
-        "node": "varchar",
-        "namespace": "varchar",
-        "start_point": "bigint",
-        "end_point": "bigint",
-        "depth": "integer",
-    },
+    "XMLPath": {"path": "bigint", "depth": "integer", "name": "varchar", "namespace": "varchar"},
+    "XMLPathAncestor": {"low": "bigint", "diff": "integer", "high": "bigint"},
+    "XMLNode": {"node": "bigint", "path": "bigint"},
+    "XMLBelow": {"node": "bigint", "path": "bigint", "diff": "integer"},
+    "XMLAncestor": {"low": "bigint", "diff": "integer", "high": "bigint"},
     "XMLValue": {
-        "document": "bigint",
-        "start_point": "bigint",
-        "name": "varchar",
-        "namespace": "varchar",
+        "node": "bigint",
+        "subject": "bigint",
         "text_value": "varchar",
         "number_value": "double precision",
     },
-    "XMLAncestor": {
-        "document": "bigint",
-        "low_start": "bigint",
-        "high_start": "bigint",
-        "depth_diff": "integer",
+    # Those that grow: the path summary from batch to batch, the facts from level to level.
+    "Path": {"path": "bigint"},
+    "PathStep": {
+        "path": "bigint",
+        "diff": "integer",
+        "step": "bigint",
+        "level": "integer",
+        "is_near": "boolean",
+        "is_far": "boolean",
     },
-    # Those that a run adds to, level by level.
-    "Kept": {"document": "bigint", "id": "bigint", "start_point": "bigint"},
-    "MatchedXPath": {"document": "bigint", "id": "bigint"},
+    "Fact": {"node": "bigint", "slot": "bigint"},
 }
 
 KEYS: dict[str, tuple[str, ...]] = {
-    "Frame": ("frame",),
-    "XPathFrame": ("id", "branch"),
+    "Step": ("step",),
+    "Slot": ("slot",),
+    "Pattern": ("id",),
+    "OtherSlot": ("id", "slot"),
+    "Subject": ("subject",),
     "Predicate": ("predicate",),
-    "XPathPred": ("id", "branch"),
     "Subscriber": ("subscription", "pattern"),
     "Subscription": ("subscription",),
     "Setting": ("name",),
 }
-"""Primary keys, and so the tables that stay."""
+"""Primary keys of the tables that stay."""
+
+SHARED = {
+    "Step": "step",
+    "Slot": "slot",
+    "Pattern": "id",
+    "OtherSlot": "id",
+    "Subject": "subject",
+    "Predicate": "predicate",
+}
+"""Tables whose rows several subscriptions share, and the number that is made from the content."""
+
+DOCUMENTS = ("XMLPath", "XMLPathAncestor", "XMLNode", "XMLBelow", "XMLAncestor", "XMLValue")
+"""The tables of a batch of documents."""
 
 INDEXES: dict[str, tuple[tuple[str, ...], ...]] = {
-    "Frame": (("low_node",),),
-    "XPathFrame": (("level", "low_id"), ("frame",)),
-    "XPathPred": (("level",), ("predicate",)),
-    "Predicate": (("text_value",), ("number_value",)),
+    "Step": (("parent",),),
+    "Slot": (("low",), ("step",)),
+    "Pattern": (("first_slot",), ("second_slot",)),
+    "OtherSlot": (("slot",),),
+    "Predicate": (("subject",), ("text_value",)),
     "Subscriber": (("pattern",),),
-    "XMLFrame": (("node",), ("depth",)),
 }
 """Further indexes, where a backend profits from them."""
-
-SHARED = {"Frame": "frame", "XPathFrame": "id", "Predicate": "predicate", "XPathPred": "id"}
-"""Tables whose rows several subscriptions share, and the number that is made from the content."""
 
 
 def missing_rows(table: str) -> str:
     """Rows of the stage whose number the table does not have.
 
-    >>> print(missing_rows("XPathPred"))
-    select s.level, s.id, s.branch, s.branches, s.predicate from {Stage} s
-    where not exists (select 1 from {XPathPred} t where t.id = s.id)
+    >>> print(missing_rows("OtherSlot"))
+    select s.id, s.slot from {Stage} s
+    where not exists (select 1 from {OtherSlot} t where t.id = s.id)
     """
     columns = ", ".join(f"s.{column}" for column in COLUMNS[table])
     number = SHARED[table]
@@ -128,37 +145,14 @@ def missing_rows(table: str) -> str:
     )
 
 
-def met_rows(table: str) -> str:
-    """Counts rows of the stage that the table has with another content."""
-    same = " and ".join(
-        f"(t.{column} = s.{column} or t.{column} is null and s.{column} is null)" for column in COLUMNS[table]
-    )
-    key = " and ".join(f"t.{column} = s.{column}" for column in KEYS[table])
+def collisions(table: str) -> str:
+    """Counts rows of the stage whose number belongs to another content.
+
+    >>> print(collisions("Slot"))
+    select count(*) from {Stage} s join {Slot} t on t.slot = s.slot where t.proof <> s.proof
+    """
+    number = SHARED[table]
     return (
-        f"select count(*) from {{Stage}} s\n"
-        f"where not exists (select 1 from {{{table}}} t where {key} and {same})"
+        f"select count(*) from {{Stage}} s join {{{table}}} t on t.{number} = s.{number} "
+        "where t.proof <> s.proof"
     )
-
-
-REMOVE = (
-    "delete from {Subscriber} where subscription in (select subscription from {Gone})",
-    "delete from {Subscription} where subscription in (select subscription from {Gone})",
-)
-"""Takes subscriptions away."""
-
-SWEEP_LEVEL = tuple(
-    f"""delete from {{{table}}} where level = {{level}}
-and not exists (select 1 from {{Subscriber}} s where s.pattern = {{{table}}}.id)
-and not exists (select 1 from {{Above}} a where a.low_id = {{{table}}}.id)"""
-    for table in ("XPathPred", "XPathFrame")
-)
-"""Takes away the patterns of one level that nobody needs, `Above` being the lower ends of higher edges."""
-
-ABOVE = "select distinct low_id from {XPathFrame} where level > {level}"
-
-SWEEP = (
-    "delete from {Frame} where not exists (select 1 from {XPathFrame} e where e.frame = {Frame}.frame)",
-    "delete from {Predicate} where not exists "
-    "(select 1 from {XPathPred} t where t.predicate = {Predicate}.predicate)",
-)
-"""Then frames and predicates that no pattern has."""

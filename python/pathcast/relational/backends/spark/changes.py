@@ -6,25 +6,26 @@ one id for a message.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from pathcast.errors import DatabaseError, SubscriptionErrors, XPathError
-from pathcast.relational.backends.spark.store import BY_LEVEL, Change, Snapshot, Store, columns
+from pathcast.relational.backends.spark.store import Change, Snapshot, Store, columns
 from pathcast.relational.backends.spark.workers import COMPILED, naming, spark_type, wide_schema
 from pathcast.relational.settings import Settings
 from pathcast.relational.sql import tables
-from pathcast.relational.subscriptions import SWEPT_FROM, named
+from pathcast.relational.subscriptions import COLLISION, named
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-MET = "part of a subscription has the same number as a different part in these tables; nothing was written"
-
-NULLABLE = ("text_value", "number_value")
+SWEPT_FROM = 1_000
+"""Removed subscriptions that start a sweep, once they are also as many as those that remain."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Compiled:
 
     tables: dict[str, DataFrame]
     level: int
+    steps: int
     added: int
     weak: int
 
@@ -59,9 +61,9 @@ class Changes:
                 schema = ", ".join(f"{name} {spark_type(kind)}" for name, kind in columns(table).items())
                 rows = pa.Table.from_batches([batches[table].select(list(columns(table)))])
                 found[table] = self._store.spark.createDataFrame(rows, schema=schema)
-        levels = [pc.max(batches[table].column("level")).as_py() for table in BY_LEVEL if table in found]
+        level, steps = (pc.max(batches[table].column("level")).as_py() or 0 for table in ("Pattern", "Step"))
         weak = subscribers.num_rows - (pc.sum(subscribers.column("is_exact")).as_py() or 0)
-        return Compiled(found, max(levels, default=0), subscriptions.num_rows, weak)
+        return Compiled(found, level, steps, subscriptions.num_rows, weak)
 
     def compiled(self, subscriptions: DataFrame, task: Callable[..., Any]) -> Compiled:
         """Rows that the workers compile; all bad ones that fit a message are raised together."""
@@ -87,13 +89,14 @@ class Changes:
             if table in parts
         }
         if not found:
-            return Compiled({}, 0, 0, 0)
+            return Compiled({}, 0, 0, 0, 0)
         names = found["Subscription"]
         if not names.groupBy("subscription").count().where("count > 1").limit(1).isEmpty():
             raise ValueError("two subscriptions of the DataFrame have the same id")
         return Compiled(
             found,
-            max(row["level"] for row in parts.values()),
+            parts["Pattern"]["level"] if "Pattern" in parts else 0,
+            parts["Step"]["level"] if "Step" in parts else 0,
             parts["Subscription"]["number"],
             parts["Subscriber"]["weak"],
         )
@@ -115,7 +118,9 @@ class Changes:
             names = compiled.tables["Subscription"].select("subscription")
             removed = self._write_gone(names.join(there, "subscription", "left_semi"), number)
             written.add("Gone")
-        change = Change(number, frozenset(written), compiled.level, compiled.added, removed, compiled.weak)
+        change = Change(
+            number, frozenset(written), compiled.level, compiled.steps, compiled.added, removed, compiled.weak
+        )
         self._commit(change)
 
     def _write_shared(self, table: str, rows: DataFrame, snapshot: Snapshot) -> None:
@@ -130,8 +135,8 @@ class Changes:
         try:
             self._store.write(table, snapshot.next, new)
         except PySparkException as error:
-            if MET in str(error):
-                raise DatabaseError(MET) from None
+            if COLLISION in str(error):
+                raise DatabaseError(COLLISION) from None
             raise
 
     def _write_gone(self, gone: DataFrame, number: int) -> int:
@@ -177,53 +182,80 @@ class Changes:
         for table in ("Subscription", "Subscriber"):
             store.write(table, number, store.live(table, snapshot))
         subscribers = store.written("Subscriber", number)
-        needed = subscribers.selectExpr("pattern as id")
-        kept: dict[str, DataFrame] = {}
-        for level in range(snapshot.level, 0, -1):
-            for table in BY_LEVEL:
-                rows = store.read(table, snapshot).where(f"level = {level}").join(needed, "id", "left_semi")
-                rows.select(*columns(table)).write.parquet(f"{folder}/{table}/{level}")
-                kept[table] = store.spark.read.schema(rows.select(*columns(table)).schema).parquet(
-                    *(f"{folder}/{table}/{higher}" for higher in range(level, snapshot.level + 1))
-                )
-            below = kept["XPathFrame"].where("not is_final").selectExpr("low_id as id")
-            needed = subscribers.selectExpr("pattern as id").unionAll(below)
+        kept = self._used(snapshot, subscribers.selectExpr("pattern as number"), folder)
         for table, rows in kept.items():
             store.write(table, number, rows)
-        for table, user in (("Frame", "XPathFrame"), ("Predicate", "XPathPred")):
-            if user in kept:
-                key = tables.SHARED[table]
-                store.write(table, number, store.read(table, snapshot).join(kept[user], key, "left_semi"))
-        levels = [rows.selectExpr("max(level)").collect()[0][0] or 0 for rows in kept.values()]
-        written = {"Subscription", "Subscriber"} | ({*kept, "Frame", "Predicate"} if kept else set())
+        level, steps = (
+            store.written(table, *[number] * (table in kept)).selectExpr("max(level)").collect()[0][0] or 0
+            for table in ("Pattern", "Step")
+        )
+        written = {"Subscription", "Subscriber", *kept}
         weak = subscribers.where("not is_exact").count()
         added = store.written("Subscription", number).count()
-        change = Change(number, frozenset(written), max(levels, default=0), added, 0, weak, whole=True)
+        change = Change(number, frozenset(written), level, steps, added, 0, weak, whole=True)
         store.commit(change, self._settings)
         before = max((at for at, each in enumerate(snapshot.replaced) if each.whole), default=0)
         for old in snapshot.replaced[before:]:
             for table in old.tables:
                 store.empty(table, old.number)
 
+    def _used(self, snapshot: Snapshot, wanted: DataFrame, folder: str) -> dict[str, DataFrame]:
+        """The rows of the shared tables that the wanted steps, slots and patterns need, from the top down."""
+        store, number = self._store, itertools.count()
+
+        def kept(rows: DataFrame) -> DataFrame:
+            place = f"{folder}/{next(number)}"
+            rows.write.parquet(place)
+            return store.spark.read.schema(rows.schema).parquet(place)
+
+        def of(table: str, key: str, numbers: DataFrame) -> DataFrame:
+            rows = store.read(table, snapshot).select(*columns(table))
+            return kept(rows.join(numbers.selectExpr(f"number as {key}").distinct(), key, "left_semi"))
+
+        found: dict[str, list[DataFrame]] = {table: [] for table in ("Slot", "Pattern", "OtherSlot")}
+        numbers = [wanted]
+        for _ in range(snapshot.level + 1):
+            slots = of("Slot", "slot", numbers[-1])
+            patterns = of("Pattern", "id", numbers[-1].unionAll(slots.selectExpr("low as number")))
+            others = of("OtherSlot", "id", patterns.selectExpr("id as number"))
+            for table, rows in (("Slot", slots), ("Pattern", patterns), ("OtherSlot", others)):
+                found[table].append(rows)
+            below = patterns.selectExpr("explode(array(first_slot, second_slot)) as number")
+            numbers.append(kept(below.unionAll(others.selectExpr("slot as number")).distinct()))
+        used = {table: _all(rows).distinct() for table, rows in found.items()}
+        used["Predicate"] = of("Predicate", "predicate", used["Slot"].selectExpr("low as number"))
+        used["Subject"] = of("Subject", "subject", used["Predicate"].selectExpr("subject as number"))
+        steps = [used["Slot"].selectExpr("step as number"), *numbers]
+        wanted = _all(steps)
+        taken: list[DataFrame] = []
+        for _ in range(snapshot.steps):
+            taken.append(of("Step", "step", wanted))
+            wanted = taken[-1].selectExpr("parent as number")
+        if taken:
+            used["Step"] = _all(taken).distinct()
+        return used
+
+
+def _all(frames: list[DataFrame]) -> DataFrame:
+    return reduce(lambda left, right: left.unionAll(right), frames)
+
 
 def new_rows(table: str, is_known: bool) -> str:
     """The query for rows that a table does not have; it fails where two contents have met in one number."""
     key = tables.KEYS[table]
     rest = [name for name in columns(table) if name not in key]
-    one = " and ".join(
-        f"min({name}) <=> max({name})" + f" and count({name}) in (0, count(*))" * (name in NULLABLE)
-        for name in rest
-    )
-    given = (
-        f"select {', '.join(key)}, {', '.join(f'min({name}) as {name}' for name in rest)}, {one} as is_one "
-        f"from {{rows}} group by {', '.join(key)}"
-    )
+    one = "min(proof) = max(proof)" if "proof" in rest else "true"
+    # Of a pattern, two sets may have chosen different slots as the rarest; any row will do, but a whole one.
+    row = f"min(struct({', '.join(rest)}))" if rest else "null"
+    given = f"select {', '.join(key)}, {row} as row, {one} as is_one from {{rows}} group by {', '.join(key)}"
+    names = ", ".join([*(f"g.{name}" for name in key), *(f"g.row.{name}" for name in rest)])
     if not is_known:
-        return f"select * from ({given}) as given where assert_true(is_one, '{MET}') is null"
-    same = " and ".join(f"g.{name} <=> t.{name}" for name in rest)
+        return f"select {names} from ({given}) as g where assert_true(g.is_one, '{COLLISION}') is null"
+    number = tables.SHARED[table]
+    known = f"select distinct {number}{', proof' if 'proof' in rest else ''} from {{known}}"
+    same = "t.proof = g.row.proof" if "proof" in rest else "true"
     return (
-        f"select g.* from ({given}) as g left join {{known}} t on "
-        f"{' and '.join(f't.{name} = g.{name}' for name in key)} "
-        f"where (t.{key[0]} is null or not (g.is_one and {same})) "
-        f"and assert_true(g.is_one and t.{key[0]} is null, '{MET}') is null"
+        f"select {names} from ({given}) as g left join ({known}) t on t.{number} = g.{number} "
+        f"where (t.{number} is null or not (g.is_one and {same})) "
+        f"and assert_true(g.is_one and t.{number} is null, '{COLLISION}') is null"
     )

@@ -23,8 +23,7 @@ from pathcast.relational.backends.spark.store import Snapshot, Store
 from pathcast.relational.backends.spark.workers import SHREDDED, compiling, deciding, shredding, wide_schema
 from pathcast.relational.database import ALTERNATIVES, ROWS, DeadLetter, Relational
 from pathcast.relational.settings import Settings
-from pathcast.relational.sql import steps, tables
-from pathcast.relational.sql.program import run
+from pathcast.relational.sql import program, steps, tables
 from pathcast.types import Document, Id
 
 if TYPE_CHECKING:
@@ -47,6 +46,11 @@ join {Subscription} s on s.subscription = c.subscription
 group by c.document
 """
 """The candidates of each document; only Spark, where they go to the workers, needs them so."""
+
+NAMED = """
+select distinct d.document, p.subscription from ({pairs}) p join {node} d on d.node = p.node
+"""
+"""The same pairs with the documents' own ids."""
 
 _TOGETHER = 4_096  # documents of a list: a run has seconds to give away
 _BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
@@ -126,11 +130,19 @@ class SparkRelational(Relational):
         if hasattr(documents, "mapInArrow"):
             id, column = self._columns
             frame = documents.selectExpr(f"`{id}` as document", f"`{column}` as content")
-            pairs, dead = self._matched(frame, snapshot, f"{self._path}/runs/{uuid4().hex}")
+            pairs, dead = self._matched_frames(frame, snapshot, f"{self._path}/runs/{uuid4().hex}")
             unquoted = "get_json_object(concat('[', subscription, ']'), '$[0]') as subscription_id"
             self.dead_letters = dead.selectExpr(f"document as `{id}`", "reason", "line", "`column`")
             return pairs.selectExpr(f"document as `{id}`", unquoted)
         return self._match_list([*self._pending, *documents], snapshot)
+
+    def query(self, sql: str, documents: Any = ()) -> Any:
+        """Matches a DataFrame of documents and answers a query about ``{matches}``, as a DataFrame."""
+        id, _ = self._columns
+        matches = self.match(documents).withColumnsRenamed(
+            {id: "document", "subscription_id": "subscription"}
+        )
+        return self._theirs.sql(sql, matches=matches)
 
     def _match_list(self, waiting: list[tuple[Id, Document]], snapshot: Snapshot) -> list[tuple[Id, Id]]:
         import pyarrow as pa
@@ -145,7 +157,7 @@ class SparkRelational(Relational):
             content = pa.array([_bytes(source) for source in sources], pa.binary())
             table = pa.table({"document": numbers, "content": content})
             frame = self._theirs.createDataFrame(table, schema="document bigint, content binary")
-            pairs, dead = self._matched(frame, snapshot, folder)
+            pairs, dead = self._matched_frames(frame, snapshot, folder)
             for row in dead.collect():
                 error = DocumentError(row["reason"], row["line"], row["column"])
                 letters.append(DeadLetter(ids[row["document"]], error))
@@ -157,26 +169,37 @@ class SparkRelational(Relational):
             set(found), key=lambda pair: tuple(part for id in pair for part in (isinstance(id, str), id))
         )
 
-    def _matched(self, documents: DataFrame, snapshot: Snapshot, folder: str) -> tuple[DataFrame, DataFrame]:
+    def _matched_frames(
+        self, documents: DataFrame, snapshot: Snapshot, folder: str
+    ) -> tuple[DataFrame, DataFrame]:
         """Rows (document, subscription), and the bad documents, for the caller's session.
 
         On Spark Connect, DataFrames of two sessions do not meet: what goes from one to the other is in files.
         """
         theirs = documents.sparkSession
         kind = documents.schema["document"].dataType.simpleString()
-        parts = (*SHREDDED, "Dead")
-        wide = documents.mapInArrow(shredding(self.limits, self.settings, ROWS), wide_schema(parts, kind))
+        stored = self._store.tables(snapshot)
+        subjects = tuple(tuple(row) for row in stored["Subject"].select("subject", "node", "name").collect())
+        task = shredding(self.limits, self.settings, ROWS, subjects)
+        wide = documents.mapInArrow(task, wide_schema(SHREDDED, kind))
         wide.write.parquet(f"{folder}/shredded")
         shredded = self._spark.read.schema(wide.schema).parquet(f"{folder}/shredded")
-        session = SparkRun(self._spark, folder, self._store.tables(snapshot), snapshot.level)
+        session = SparkRun(self._spark, folder, stored)
         self._run = session
-        for part in SHREDDED:
-            session.load(part, shredded.where(f"part = '{part}'").select(*tables.COLUMNS[part]))
-        run(session, cutting=self.cutting)
-        session.make("Match", steps.MATCHES)
+        for part in tables.DOCUMENTS:
+            rows = shredded.where(f"part = '{part}'").select(*tables.COLUMNS[part])
+            # Several tasks may have the same paths.
+            session.load(part, rows.distinct() if part in {"XMLPath", "XMLPathAncestor"} else rows)
+        session.load("XMLDocument", shredded.where("part = 'XMLDocument'").select("node", "document"))
+        program.begin_summary(session)
+        program.begin_version(session)
+        session.make("NewPath", "select path from {XMLPath}")
+        program.extend_summary(session, snapshot.steps)
+        program.find_facts(session, snapshot.level, with_values=bool(subjects))
+        session.make("Match", NAMED.format(pairs=steps.MATCHES, node="{XMLDocument}"))
         places = session.places("Match")
         if snapshot.weak:
-            session.make("Candidate", steps.CANDIDATES)
+            session.make("Candidate", NAMED.format(pairs=steps.CANDIDATES, node="{XMLDocument}"))
             if session.has_rows("Candidate"):
                 self._decide(session, documents, f"{folder}/decided")
                 places.append(f"{folder}/decided")

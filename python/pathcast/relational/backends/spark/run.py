@@ -12,27 +12,22 @@ import io
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from pathcast.relational.sql import steps
+from pathcast.relational.sql import program, summary
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-IN_FILES = {
-    *("Name", "Label", "FrameMatch", "PredicateMatch"),
-    *("Kept", "MatchedXPath", "Level"),
-    *("Match", "Candidate", "Asked"),
-}
+IN_FILES = {"Open", "Passed", "Fact", "Level", "Match", "Candidate", "Asked"}
 
 
 class SparkRun:
     """A `Session` whose tables are DataFrames."""
 
-    def __init__(self, spark: SparkSession, folder: str, kept: dict[str, DataFrame], level: int) -> None:
+    def __init__(self, spark: SparkSession, folder: str, kept: dict[str, DataFrame]) -> None:
         self._spark = spark
         self._folder = folder
         self._tables = dict(kept)
         self._files: dict[str, list[str]] = {}
-        self._level = level
         self._numbers = itertools.count()
         self.planned: dict[str, DataFrame] = {}
         """What was asked of Spark, by table and level."""
@@ -51,16 +46,20 @@ class SparkRun:
     def make(self, name: str, query: str, level: int = 0) -> None:
         """Makes a table of what a query answers."""
         rows = self.query(query, level)
-        if name in IN_FILES:
-            self._files[name] = []
+        self._files[name] = []
+        if name in IN_FILES and query != summary.OPEN:  # no path is known before
             self._add(name, rows, level)
         else:
             self._tables[name] = rows
 
-    def grow(self, name: str, query: str) -> None:
+    def grow(self, name: str, query: str, level: int = 0) -> None:
         """Adds what a query answers to a table."""
-        rows = self.query(query)
-        if query == steps.KEEPING:  # these rows are in files
+        if query == summary.CLOSED:  # every path is new
+            self._tables[name] = self._tables["Open"]
+        if name not in IN_FILES:
+            return
+        rows = self.query(query, level)
+        if query == program.KEEPING:  # these rows are in files
             self._read(name, [*self._files[name], *self._files["Level"]], rows)
         else:
             self._add(name, rows, len(self._files[name]))
@@ -72,10 +71,6 @@ class SparkRun:
     def has_rows(self, name: str) -> bool:
         """Whether there is any row in a table."""
         return not self._tables[name].isEmpty()
-
-    def highest_level(self) -> int:
-        """The highest level of any pattern."""
-        return self._level
 
     def _add(self, name: str, rows: DataFrame, level: int) -> None:
         self.planned[f"{name} {level}" if level else name] = rows

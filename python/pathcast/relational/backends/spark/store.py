@@ -1,6 +1,6 @@
 """Tables in files that never change, for Spark.
 
-Every change of the subscriptions is a number and adds files: ``TABLE/change=N``, with the edges and tests in
+Every change of the subscriptions is a number and adds files: ``TABLE/change=N``, with the patterns in
 a folder a level. The last file of a change is its row in ``changes``; what has none never happened. A match
 takes the list of changes there are when it begins, so it sees all of a change or nothing of it. Subscriptions
 that are taken away are rows of `Gone`, with the number of the change. A change that is *whole* has everything
@@ -20,10 +20,10 @@ from pathcast.relational.sql.tables import COLUMNS, SHARED
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-BY_LEVEL = ("XPathFrame", "XPathPred")
+BY_LEVEL = ("Pattern",)
 GONE = {"subscription": "varchar"}
 CHANGE = (
-    "number int, level int, tables string, settings string, "
+    "number int, level int, steps int, tables string, settings string, "
     "added bigint, removed bigint, weak bigint, whole boolean"
 )
 
@@ -49,6 +49,9 @@ class Change:
     number: int
     tables: frozenset[str]
     level: int = 0
+    """The highest level of a pattern."""
+    steps: int = 0
+    """The highest level of a step."""
     added: int = 0
     removed: int = 0
     weak: int = 0
@@ -73,6 +76,11 @@ class Snapshot:
     def level(self) -> int:
         """The highest level of any pattern."""
         return max((change.level for change in self.changes), default=0)
+
+    @property
+    def steps(self) -> int:
+        """The highest level of any step."""
+        return max((change.steps for change in self.changes), default=0)
 
     @property
     def weak(self) -> bool:
@@ -110,7 +118,7 @@ class Store:
             Change(
                 row["number"],
                 frozenset(row["tables"].split()),
-                *(row[name] for name in ("level", "added", "removed", "weak", "whole")),
+                *(row[name] for name in ("level", "steps", "added", "removed", "weak", "whole")),
             )
             for row in rows
         ]
@@ -125,6 +133,7 @@ class Store:
         row = (
             change.number,
             change.level,
+            change.steps,
             " ".join(sorted(change.tables)),
             json.dumps(settings.rows()),
             *(change.added, change.removed, change.weak, change.whole),

@@ -15,17 +15,23 @@ import pyarrow as pa
 from pathcast import _core
 from pathcast.limits import Limits
 from pathcast.relational.candidates import Verifier
-from pathcast.relational.settings import Settings
-from pathcast.relational.sql.tables import COLUMNS
+from pathcast.relational.settings import NODE_BITS, Settings
+from pathcast.relational.sql.tables import COLUMNS, DOCUMENTS, SHARED
 
 Batches: TypeAlias = Iterable[Any]
 Task: TypeAlias = Callable[[Batches], Iterator[Any]]
 
-SHREDDED = ("XMLFrame", "XMLValue", "XMLAncestor")
-COMPILED = ("Frame", "XPathFrame", "Predicate", "XPathPred", "Subscriber", "Subscription")
+COMPILED = (*SHARED, "Subscriber", "Subscription")
+DOCUMENT = {"node": "bigint", "document": "bigint"}
 DEAD = {"reason": "varchar", "line": "bigint", "column": "bigint"}
 REFUSED = {"subscription": "varchar", "reason": "varchar", "column": "bigint"}
 
+Subjects: TypeAlias = tuple[tuple[int, str, str], ...]
+SHREDDED = (*DOCUMENTS, "XMLDocument", "Dead")
+
+# A document's number is that of its partition and its place in it; with a node's place it has 63 bits.
+_PARTITION_BITS = 14
+_NUMBER_BITS = 63 - NODE_BITS - _PARTITION_BITS
 _DOCUMENTS = 64  # shredded at once
 _BYTES = 8 << 20
 _ROWS = 50_000  # of a batch that goes back to Spark
@@ -46,7 +52,7 @@ def spark_type(kind: str) -> str:
 
 def wide_columns(parts: Iterable[str]) -> dict[str, str]:
     """The columns of all parts together, by name."""
-    extra = {"Dead": DEAD, "Refused": REFUSED}
+    extra = {"Dead": DEAD | DOCUMENT, "Refused": REFUSED, "XMLDocument": DOCUMENT}
     return {name: kind for part in parts for name, kind in (COLUMNS.get(part) or extra[part]).items()}
 
 
@@ -59,21 +65,34 @@ def wide_schema(parts: Iterable[str], document: str = "bigint") -> str:
     return ", ".join(["part string", *fields])
 
 
-def shredding(limits: Limits, settings: Settings, most_rows: int) -> Task:
-    """A task that turns rows (id, document) into the rows of their tables."""
-    parts = (*SHREDDED, "Dead")
+def shredding(limits: Limits, settings: Settings, most_rows: int, subjects: Subjects) -> Task:
+    """A task that turns rows (id, document) into the rows of their tables.
+
+    Documents are numbered by the partition of the task and their place in it.
+    """
+    parts = SHREDDED
 
     def run(batches: Batches) -> Iterator[Any]:
+        first = _first_number()
         for batch in batches:
             for some in _slices(batch):
                 ids = some.column(0)
                 tables, refused = _core.shred(
-                    some.column(1), limits, settings.ignore_namespaces, settings.text_bytes, most_rows
+                    some.column(1),
+                    limits,
+                    settings.ignore_namespaces,
+                    settings.text_bytes,
+                    most_rows,
+                    settings.key,
+                    subjects,
+                    first,
                 )
-                for part in SHREDDED:
+                for part in DOCUMENTS:
                     rows = {name: tables[part].column(name) for name in COLUMNS[part]}
-                    rows["document"] = ids.take(rows["document"])
                     yield from _wide(part, rows, parts, ids.type)
+                nodes = [number << NODE_BITS for number in range(first, first + len(ids))]
+                yield from _wide("XMLDocument", {"node": pa.array(nodes), "document": ids}, parts, ids.type)
+                first += len(ids)
                 if refused:
                     rows = {
                         "document": ids.take(pa.array([at for at, _ in refused], pa.int64())),
@@ -84,6 +103,17 @@ def shredding(limits: Limits, settings: Settings, most_rows: int) -> Task:
                     yield from _wide("Dead", rows, parts, ids.type)
 
     return run
+
+
+def _first_number() -> int:
+    """The number of the first document of this task."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    partition = context.partitionId() if context else 0
+    if partition >> _PARTITION_BITS:
+        raise ValueError(f"documents in more than {1 << _PARTITION_BITS:,} partitions: coalesce them first")
+    return int(partition) << _NUMBER_BITS
 
 
 def compiling(limits: Limits, settings: Settings, ordered: bool, levels: int, alternatives: int) -> Task:

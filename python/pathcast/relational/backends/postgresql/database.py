@@ -1,8 +1,9 @@
 """PostgreSQL: subscriptions in its tables, documents copied into temporary ones.
 
-A match is one transaction that sees one state of the subscriptions (repeatable read); its tables are gone
-when it ends. Writers wait for one another and for nobody else. A connection that was lost is not used again:
-the call that lost it raises a `DatabaseError` and has changed nothing, the next call connects anew.
+A match is one transaction that sees one state of the subscriptions (repeatable read). It copies the documents
+into temporary tables of the connection and calls one function, which runs all steps on the server. Writers
+wait for one another and for nobody else. A connection that was lost is not used again: the call that lost it
+raises `DatabaseError` and has changed nothing, and the next call connects anew.
 """
 
 from __future__ import annotations
@@ -18,15 +19,23 @@ import pyarrow.compute as pc
 from psycopg import IsolationLevel
 
 from pathcast.errors import DatabaseError
+from pathcast.relational.backends.backend import current_shape
+from pathcast.relational.backends.postgresql import function
 from pathcast.relational.settings import Settings
 from pathcast.relational.sql import names, tables
+from pathcast.relational.sql.program import Shape
 from pathcast.relational.subscriptions import settle
 
+SUMMARY_BYTES = 128 << 20
+"""Size of a path summary, from which it is begun anew."""
 ANALYSED = 1_000  # rows that are added to a table which stays, from which it is looked at anew
 SESSION = (
     "set client_encoding = 'UTF8'",
     "set client_min_messages = warning",
     "set jit = off",  # statements run for milliseconds
+    "set join_collapse_limit = 1",  # the statements begin with the small table; joins keep their order
+    "set from_collapse_limit = 1",
+    "set enable_mergejoin = off",  # without statistics it expects too many rows, and sorts for nothing
     # A run's tables and joins stay in memory: with 8 MB and 4 MB, the defaults, they went to disk.
     "set temp_buffers = '64MB'",
     "set work_mem = '64MB'",
@@ -51,7 +60,7 @@ class PostgreSQL:
 
     def __init__(self, address: str) -> None:
         self._address = address
-        self._idle: list[psycopg.Connection[Any]] = []
+        self._idle: list[PostgresSession] = []
         self._guard = threading.Lock()
 
     def prepare(self, wanted: Settings) -> Settings:
@@ -67,6 +76,7 @@ class PostgreSQL:
                 )
                 for index in indexes(table, names.kept_table(table)):
                     session.execute(index)
+            session.connection.execute(function.text())
             return settle(session, wanted)
 
     def reading(self) -> Any:
@@ -84,41 +94,39 @@ class PostgreSQL:
         """Closes the connections that nobody uses."""
         with self._guard:
             idle, self._idle = self._idle, []
-        for connection in idle:
-            connection.close()
+        for session in idle:
+            session.connection.close()
 
     @contextmanager
     def _transaction(self) -> Iterator[PostgresSession]:
         try:
-            connection = self._connection()
+            session = self._session()
             try:
-                with connection.transaction():
-                    session = PostgresSession(connection)
+                with session.connection.transaction():
                     yield session
                 with self._guard:
-                    self._idle.append(connection)
+                    self._idle.append(session)
             except BaseException:
-                # What state it is in is not worth finding out.
-                connection.close()
+                session.connection.close()  # its tables may not be what it remembers
                 raise
         except psycopg.Error as error:
             raise DatabaseError(f"PostgreSQL: {str(error) or type(error).__name__}") from error
 
-    def _connection(self) -> psycopg.Connection[Any]:
+    def _session(self) -> PostgresSession:
         while True:
             with self._guard:
-                connection = self._idle.pop() if self._idle else None
-            if connection is None:
+                session = self._idle.pop() if self._idle else None
+            if session is None:
                 connection = psycopg.connect(self._address, autocommit=True)
                 connection.isolation_level = IsolationLevel.REPEATABLE_READ
                 for setting in SESSION:
                     connection.execute(setting)
-                return connection
+                return PostgresSession(connection)
             try:
-                connection.execute("select 1")
-                return connection
+                session.connection.execute("select 1")
+                return session
             except psycopg.Error:
-                connection.close()  # lost while nobody used it
+                session.connection.close()  # lost while nobody used it
 
 
 def indexes(table: str, name: str) -> Iterator[str]:
@@ -136,68 +144,108 @@ def indexes(table: str, name: str) -> Iterator[str]:
 
 
 class PostgresSession:
-    """One transaction."""
+    """A connection with its temporary tables, used by one transaction after the other."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        self._connection = connection
+        self.connection = connection
+        self._shape: Shape | None = None
+        self._summary: int | None = None
+        """For which steps there is a path summary."""
+        self._version: int | None = None
+        """For which subscriptions there is what depends on them alone."""
+        self._has_tables = False
+
+    def begin(self) -> None:
+        """Makes the temporary tables of a run, without rows."""
+        for name in tables.DOCUMENTS:
+            kinds = ", ".join(f"{column} {kind}" for column, kind in tables.COLUMNS[name].items())
+            self.execute(f"create temp table {names.run_table(name)} ({kinds})")
+        for name, query in function.made():
+            self.execute(f"create temp table {names.run_table(name)} as {query} with no data", 1)
+        self._has_tables = True
+        path_step = names.run_table("PathStep")
+        self.execute(f"create index {path_step}_path on {path_step} (path)")
+
+    def shape(self) -> Shape:
+        """What a run has to know about the subscriptions."""
+        self._shape = current_shape(self, self._shape)
+        return self._shape
+
+    def run(self, shape: Shape, rows: dict[str, Any]) -> None:
+        """Fills `Fact` for a batch of documents: they are copied in, and one function does the rest."""
+        if not self._has_tables:
+            self.begin()
+        self.execute("truncate " + ", ".join(names.run_table(name) for name in rows))
+        for name, some in rows.items():
+            self._copy(names.run_table(name), some)
+        fresh = self._summary != shape.steps
+        call = f"select {function.NAME}(%s, %s, %s, %s, %s, %s)"
+        with_values = rows["XMLValue"].num_rows > 0
+        changed = self._version != shape.version
+        arguments = (fresh, changed, shape.step_levels, shape.may_stay, shape.levels, with_values)
+        found = self.connection.execute(call, arguments).fetchone()
+        assert found
+        self._summary = shape.steps if found[0] <= SUMMARY_BYTES else None
+        self._version = shape.version
 
     def load(self, name: str, rows: Any) -> None:
-        """Makes a temporary table of Arrow rows, by COPY."""
+        """Makes a temporary table of Arrow rows, for this transaction."""
         table = names.run_table(name)
         self.execute(f"drop table if exists {table}")
         self.execute(f"create temp table {table} ({columns(rows)}) on commit drop")
-        with self._connection.cursor() as cursor, cursor.copy(f"copy {table} from stdin") as copy:
+        self._copy(table, rows)
+        if rows.num_rows >= ANALYSED:
+            self.execute(f"analyze {table}")
+
+    def _copy(self, table: str, rows: Any) -> None:
+        if not rows.num_rows:
+            return
+        listed = ", ".join(rows.schema.names)
+        with self.connection.cursor() as cursor, cursor.copy(f"copy {table} ({listed}) from stdin") as copy:
             for piece in copy_lines(rows):
                 copy.write(piece)
-        for index in indexes(name, table) if name not in tables.KEYS else ():
-            self.execute(index)
-        self._analyse(table)
 
     def make(self, name: str, query: str, level: int = 0) -> None:
-        """Makes a temporary table of what a query answers."""
+        """Makes a temporary table of what a query answers, for this transaction."""
         table = names.run_table(name)
         self.execute(f"drop table if exists {table}")
         self.execute(f"create temp table {table} on commit drop as {query}", level)
-        self._analyse(table)
 
-    def grow(self, name: str, query: str) -> None:
+    def grow(self, name: str, query: str, level: int = 0) -> None:
         """Adds to a temporary table."""
-        table = names.run_table(name)
-        self.execute(f"insert into {table} {query}")
-        self._analyse(table)
+        self.execute(f"insert into {names.run_table(name)} {query}", level)
 
-    def insert(self, name: str, query: str) -> None:
+    def has_rows(self, name: str) -> bool:
+        """Whether there is any row in a temporary table."""
+        return bool(self.rows(f"select 1 from {{{name}}} limit 1"))
+
+    def insert(self, name: str, query: str) -> int:
         """Adds to a table that stays."""
         columns = ", ".join(tables.COLUMNS[name])
         changed = self.execute(f"insert into {{{name}}} ({columns}) {query}")
         if changed >= ANALYSED:
             self.execute(f"analyze {{{name}}}")
+        return changed
 
     def execute(self, statement: str, level: int = 0) -> int:
         """Runs a statement; how many rows it changed."""
         # The texts are ours; values come in through COPY alone.
-        return self._connection.execute(names.filled(statement, level)).rowcount
+        return self.connection.execute(names.filled(statement, level)).rowcount
 
     def rows(self, query: str, level: int = 0) -> list[tuple[Any, ...]]:
         """What a query answers."""
-        return self._connection.execute(names.filled(query, level)).fetchall()
+        return self.answer(names.filled(query, level))
 
-    def pairs(self, query: str) -> tuple[list[Any], list[str]]:
+    def answer(self, sql: str) -> list[tuple[Any, ...]]:
+        """What a query of the caller's answers."""
+        return self.connection.execute(sql).fetchall()
+
+    def pairs(self, query: str) -> tuple[Any, Any]:
         """The two columns that a query answers with."""
-        found = self.rows(query)
-        return [row[0] for row in found], [row[1] for row in found]
-
-    def has_rows(self, name: str) -> bool:
-        """Whether there is any row in a table of the run."""
-        return bool(self.rows(f"select 1 from {{{name}}} limit 1"))
-
-    def highest_level(self) -> int:
-        """The highest level of any pattern."""
-        return int(self.rows(names.HIGHEST_LEVEL)[0][0])
-
-    def _analyse(self, table: str) -> None:
-        """Lets the planner know a new table; of one that it has not seen it thinks as of a thousand rows."""
-        self.execute(f"analyze {table}")
+        with self.connection.cursor(binary=True) as cursor:
+            found = cursor.execute(names.filled(query)).fetchall()
+        first = pa.array([row[0] for row in found]) if found else pa.array([], pa.int64())
+        return first, pa.array([row[1] for row in found], pa.string())
 
 
 def columns(rows: Any) -> str:

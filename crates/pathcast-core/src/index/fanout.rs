@@ -1,0 +1,142 @@
+//! The places of each expression's subscriptions.
+//!
+//! Most expressions have one, which takes four bytes. A longer list keeps the places of those who left until they are too
+//! many, and is not sorted: leaving, coming back and changing the expression cost the same however many there are. A place
+//! counts while the roster says that it subscribes to the expression.
+
+use super::chunks::Chunks;
+use super::expression::ExpressionId;
+use super::places::Slot;
+
+/// Nobody subscribes.
+const NOBODY: u32 = u32::MAX;
+/// Marks the number of a list; without it, it is the place of the only one.
+const LIST: u32 = 1 << 31;
+
+/// Places by expression.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fanout {
+    entries: Chunks<u32>,
+    lists: Chunks<List, 64>,
+    free: Vec<u32>,
+}
+
+/// A list of places, perhaps with some that left.
+#[derive(Clone, Debug, Default)]
+struct List {
+    slots: Vec<Slot>,
+    live: usize,
+}
+
+impl Fanout {
+    /// Makes room for an expression.
+    pub(super) fn reserve(&mut self, expression: ExpressionId) {
+        while self.entries.len() <= expression as usize {
+            self.entries.push(NOBODY);
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// How many subscribe.
+    #[inline]
+    pub(super) fn count(&self, expression: ExpressionId) -> usize {
+        self.counted(*self.entries.get(expression))
+    }
+
+    #[inline]
+    fn counted(&self, entry: u32) -> usize {
+        match entry {
+            NOBODY => 0,
+            entry if entry & LIST == 0 => 1,
+            entry => self.lists.get(entry & !LIST).live,
+        }
+    }
+
+    /// How many subscribe to one of several.
+    pub(super) fn total(&self, expressions: &[ExpressionId]) -> usize {
+        let mut entries = self.entries.in_order();
+        expressions.iter().map(|&expression| self.counted(*entries.get(expression))).sum()
+    }
+
+    /// The places of those who subscribe to one of several, in the order of the expressions; `here` tells who of a place
+    /// and an expression belong together.
+    pub(super) fn slots(
+        &self,
+        expressions: &[ExpressionId],
+        here: impl Fn(Slot, ExpressionId) -> bool,
+    ) -> Vec<Slot> {
+        let mut slots = Vec::with_capacity(expressions.len());
+        let mut entries = self.entries.in_order();
+        for &expression in expressions {
+            match *entries.get(expression) {
+                NOBODY => {}
+                slot if slot & LIST == 0 => slots.push(slot),
+                entry => {
+                    let List { slots: list, live } = self.lists.get(entry & !LIST);
+                    if list.len() == *live {
+                        slots.extend_from_slice(list);
+                    } else {
+                        slots.extend(list.iter().copied().filter(|&slot| here(slot, expression)));
+                    }
+                }
+            }
+        }
+        slots
+    }
+
+    /// One more subscribes.
+    pub(super) fn join(&mut self, expression: ExpressionId, slot: Slot) {
+        let entry = *self.entries.get(expression);
+        if entry == NOBODY {
+            *self.entries.get_mut(expression) = slot;
+        } else if entry & LIST == 0 {
+            let list = List { slots: vec![entry, slot], live: 2 };
+            let number = match self.free.pop() {
+                Some(number) => {
+                    *self.lists.get_mut(number) = list;
+                    number
+                }
+                None => {
+                    self.lists.push(list);
+                    (self.lists.len() - 1) as u32
+                }
+            };
+            *self.entries.get_mut(expression) = number | LIST;
+        } else {
+            let list = self.lists.get_mut(entry & !LIST);
+            list.slots.push(slot);
+            list.live += 1;
+        }
+    }
+
+    /// One less subscribes; `here` tells who still does.
+    pub(super) fn leave(&mut self, expression: ExpressionId, here: impl Fn(Slot) -> bool) {
+        let entry = *self.entries.get(expression);
+        if entry & LIST != 0 && entry != NOBODY {
+            let list = self.lists.get_mut(entry & !LIST);
+            list.live -= 1;
+            if list.slots.len() > 2 * list.live + 16 {
+                list.slots.retain(|&slot| here(slot));
+                list.slots.sort_unstable();
+                list.slots.dedup();
+            }
+            if list.live > 0 {
+                return;
+            }
+            *list = List::default();
+            self.free.push(entry & !LIST);
+        }
+        *self.entries.get_mut(expression) = NOBODY;
+    }
+
+    /// Heap bytes held.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.lists.iter().map(|list| list.slots.capacity() * size_of::<Slot>()).sum::<usize>()
+            + self.entries.memory_bytes()
+            + self.lists.memory_bytes()
+            + self.free.capacity() * size_of::<u32>()
+    }
+}

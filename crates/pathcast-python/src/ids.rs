@@ -1,0 +1,109 @@
+//! Ids as users get them: columns of Arrow, and Python objects that are made once.
+
+use std::sync::{Arc, Mutex};
+
+use arrow_array::{ArrayRef, Int64Array, StringArray};
+use arrow_buffer::{Buffer, OffsetBuffer};
+use pathcast_core::index::Matches;
+use pyo3::exceptions::{PyOverflowError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use crate::errors::poisoned;
+use crate::subscriptions::id_to_python;
+
+/// The objects of an index's ids by place. Each is made when it is first asked for, and all lists share it.
+#[derive(Default)]
+pub(crate) struct Objects(Mutex<Made>);
+
+#[derive(Default)]
+struct Made {
+    /// The edition of the places.
+    edition: u64,
+    objects: Vec<Option<Py<PyAny>>>,
+}
+
+impl Objects {
+    /// The ids of some places as a list.
+    pub(crate) fn list<'py>(
+        &self,
+        py: Python<'py>,
+        matches: &Matches,
+        slots: &[u32],
+    ) -> PyResult<Bound<'py, PyList>> {
+        let mut made = self.0.lock().map_err(|_| poisoned())?;
+        if made.edition < matches.edition() {
+            *made = Made { edition: matches.edition(), objects: Vec::new() };
+        }
+        if made.edition > matches.edition() {
+            // A result of before the places were numbered anew.
+            let ids: PyResult<Vec<_>> =
+                slots.iter().map(|&slot| id_to_python(py, &matches.id(slot))).collect();
+            return PyList::new(py, ids?);
+        }
+        let objects = &mut made.objects;
+        let bound = slots.last().map_or(0, |&last| last as usize + 1);
+        if objects.len() < bound {
+            objects.resize_with(bound, || None);
+        }
+        for &slot in slots {
+            let object = &mut objects[slot as usize];
+            if object.is_none() {
+                *object = Some(id_to_python(py, &matches.id(slot))?.unbind());
+            }
+        }
+        PyList::new(py, slots.iter().map(|&slot| &objects[slot as usize]))
+    }
+}
+
+/// Ids as an Arrow column; its type is that of the whole index, so that all batches of a stream have one schema.
+pub(crate) enum Column {
+    Numbers(Vec<i64>),
+    Texts { bytes: Vec<u8>, ends: Vec<usize> },
+}
+
+impl Column {
+    /// An empty one with room for so many.
+    pub(crate) fn new(numbers: bool, room: usize) -> Self {
+        if numbers {
+            return Self::Numbers(Vec::with_capacity(room));
+        }
+        let mut ends = Vec::with_capacity(room + 1);
+        ends.push(0);
+        Self::Texts { bytes: Vec::new(), ends }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Numbers(numbers) => numbers.len(),
+            Self::Texts { ends, .. } => ends.len() - 1,
+        }
+    }
+
+    /// Appends the ids of a document.
+    pub(crate) fn extend(&mut self, matches: &Matches) {
+        match self {
+            Self::Numbers(numbers) => matches.numbers(numbers),
+            Self::Texts { bytes, ends } => matches.texts(bytes, |end| ends.push(end)),
+        }
+    }
+
+    pub(crate) fn finish(self) -> PyResult<ArrayRef> {
+        Ok(match self {
+            Self::Numbers(numbers) => Arc::new(Int64Array::from(numbers)),
+            Self::Texts { bytes, ends } => {
+                let ends: Result<Vec<i32>, _> = ends.into_iter().map(i32::try_from).collect();
+                let offsets = OffsetBuffer::new(ends.map_err(|_| too_many())?.into());
+                let array = StringArray::try_new(offsets, Buffer::from_vec(bytes), None);
+                Arc::new(array.map_err(|error| PyRuntimeError::new_err(error.to_string()))?)
+            }
+        })
+    }
+}
+
+/// The error that a list of Arrow cannot be so long.
+pub(crate) fn too_many() -> PyErr {
+    PyOverflowError::new_err(
+        "more than 2,147,483,647 matches, or bytes of ids, in one batch: match fewer documents at once",
+    )
+}

@@ -1,0 +1,98 @@
+"""The path summary: which chains of steps end at which path, kept from batch to batch.
+
+Whether a chain of steps leads from one node to another below it depends only on the names on the way, so it
+is decided once for each distinct path from the root, however many nodes and documents have it. `PathStep`
+says: at the end of `path` ends the chain whose last step is `step`, and it began `diff` levels above. For a
+chain from the document node, `diff` is the depth.
+
+A batch with new paths extends the summary, one statement for each level of steps. Steps are tried from where
+the step before ended: *near* ones, exactly one level down, at the parent only; *far* ones at all ancestors.
+`Open` holds what they are tried from, so the summary is read once, however many levels there are.
+"""
+
+from __future__ import annotations
+
+TRIE = """
+select s.step, s.parent, s.level, s.high_node, s.low_node, s.min_diff, s.max_diff,
+       s.min_diff = 1 and s.max_diff = 1 as is_child,
+       n.parent is not null as is_near, f.parent is not null as is_far
+from {Step} s
+left join (select distinct parent from {Step} where min_diff = 1 and max_diff = 1) n on n.parent = s.step
+left join (select distinct parent from {Step} where min_diff <> 1 or max_diff <> 1) f on f.parent = s.step
+"""
+"""The steps, each with whether near and far steps follow it; made anew when there are new steps."""
+
+STEP_LABELS = "select distinct low_node as label from {Step}"
+
+NO_PATHS = "select x.path from {XMLPath} x where x.path is null"
+NO_PATH_STEPS = """
+select x.path, x.depth as diff, x.path as step, x.depth as level,
+       x.depth = 0 as is_near, x.depth = 0 as is_far
+from {XMLPath} x where x.path is null
+"""
+"""An empty summary."""
+
+NEW_PATHS = """
+select x.path, x.depth, x.name, x.namespace
+from {XMLPath} x
+where not exists (select 1 from {Path} p where p.path = x.path)
+"""
+"""The paths of the batch that the summary does not know."""
+
+LABELS = """
+select path, name as label from {XMLPath}
+union all
+select path, '*' as label from {XMLPath} where depth > 0
+union all
+select path, namespace as label from {XMLPath} where namespace is not null
+"""
+"""The names that a path answers to: the last one, ``*``, and the ``*`` of its namespace."""
+
+NEW_PAIRS = """
+select a.low, a.diff, a.high, l.label
+from {NewPath} n
+join {XMLPathAncestor} a on a.low = n.path
+join {Label} l on l.path = n.path
+join {StepLabel} s on s.label = l.label
+"""
+"""New paths with their ancestors, by the names that they answer to and some step asks for."""
+
+OPEN = """
+select s.path, s.diff, s.step, s.level, s.is_near, s.is_far
+from {PathStep} s
+join (select distinct high from {NewPair}) p on p.high = s.path
+where s.is_near or s.is_far
+"""
+"""What is known of the ancestors of new paths, where a step follows."""
+
+CLOSED = """
+select s.path, s.diff, s.step, s.level, s.is_near, s.is_far
+from {Open} s
+join {NewPath} n on n.path = s.path
+"""
+"""What was found for the new paths."""
+
+FIRST_STEPS = """
+select p.low as path, p.diff, t.step, t.level, t.is_near, t.is_far
+from {NewPair} p
+join {Label} h on h.path = p.high
+join {Trie} t on t.low_node = p.label and t.high_node = h.label
+where t.level = 1 and p.diff >= t.min_diff and p.diff <= t.max_diff
+"""
+"""Where chains begin."""
+
+NEXT_STEPS = """
+select p.low as path, s.diff + p.diff as diff, t.step, t.level, t.is_near, t.is_far
+from {Open} s
+join {NewPair} p on p.high = s.path
+join {Trie} t on t.parent = s.step and t.low_node = p.label
+where p.diff = 1 and s.level = {level} - 1 and s.is_near and t.level = {level} and t.is_child
+union all
+select distinct p.low as path, s.diff + p.diff as diff, t.step, t.level, t.is_near, t.is_far
+from {Open} s
+join {NewPair} p on p.high = s.path
+join {Trie} t on t.parent = s.step and t.low_node = p.label
+where s.level = {level} - 1 and s.is_far and t.level = {level} and not t.is_child
+  and p.diff >= t.min_diff and p.diff <= t.max_diff
+"""
+"""Where they go on; a chain may come to the same end on several ways."""
