@@ -21,3 +21,13 @@ def test_twigs_agree_with_their_definition(engine: str) -> None:
         assert not wrong, "\n".join(wrong)
         matched += true
     assert matched > 100
+
+
+def test_tests_of_values_agree_with_lxml() -> None:
+    print(f"seed {SEED}")
+    matched = 0
+    for number in range(40):
+        _, true, wrong = run(SEED, number, ["auto"], values=True)
+        assert not wrong, "\n".join(wrong)
+        matched += true
+    assert matched > 500

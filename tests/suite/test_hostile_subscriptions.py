@@ -176,8 +176,7 @@ def test_many_different_subscriptions() -> None:
         index.add_many((n, f"/a/b{n % 1_000}/c{n}[@x > {n}]") for n in range(count))
     stats = index.stats()
     assert stats["distinct"] == count
-    # Nothing is shared here: every rule has names, a subject and a threshold of its own.
-    assert stats["memory_bytes"] < count * 1_536
+    assert stats["memory_bytes"] < count * 1_024
     with within(5):
         assert index.match("<a><b7><c7 x='8'/><c1007 x='1'/></b7></a>") == [7]
     with within(30):

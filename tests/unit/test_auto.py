@@ -124,3 +124,20 @@ def test_twigs_that_look_down_keep_no_tree() -> None:
     for number in range(200):
         index.remove(number)
     assert index.match("<a><b x='7'><c>50.0</c></b></a>") == ["any", "not"]
+
+
+def test_computed_values_are_looked_up_like_any_other() -> None:
+    index = pathcast.Index()
+    index.add_many((number, f"/a[normalize-space(b) = 'x {number}']") for number in range(100))
+    index.add_many((100 + number, f"//b[lower-case(@n) = 'n{number}']") for number in range(100))
+    index.add_many((200 + number, f"/a[count(b) > {number}]") for number in range(10))
+    index.add("none", "/a[normalize-space(c) = '']")
+    index.add("few", "/a[count(c) < 2]")
+    index.add("long", "/a[string-length(b) >= 5]")
+    index.add("part", "//b[contains(upper-case(.), 'X')][normalize-space() != 'x']")
+    stats = index.stats()
+    assert (stats["twigs"], stats["decided_on_tree"], stats["typed"]) == (213, 0, 0)
+    found = index.match("<a><b n='N7'> x\n 42 </b><b>x 43</b><b/></a>")
+    assert found == [42, 107, 200, 201, 202, "none", "few", "long", "part"]
+    assert index.match("<a><c/><c>y</c></a>") == ["none"]
+    assert index.match("<a><c>y</c></a>") == ["few"]

@@ -13,6 +13,7 @@ use pyo3_arrow::PyArray;
 
 use crate::errors::document_exception;
 use crate::ids::{Column, Objects, too_many};
+use crate::subscriptions::id_to_python;
 
 /// The ids that one document matched, in order of registration.
 #[pyclass(module = "pathcast._core", frozen, sequence)]
@@ -220,7 +221,7 @@ impl Batch {
         for (at, matches) in self.results.iter().enumerate() {
             let Ok(matches) = matches else { continue };
             for slot in matches.undecided() {
-                pairs.push((at, id_to_python(py, matches.id(slot))?));
+                pairs.push((at, id_to_python(py, &matches.id(slot))?));
             }
         }
         Ok(pairs)

@@ -7,12 +7,13 @@ use std::hash::Hash;
 
 use hashbrown::HashTable;
 
+use super::NONE;
 use super::constants::{Constants, TextId};
-use super::place::At;
 use super::prefixes::Prefixes;
-use super::rules::{RuleId, Waiting};
+use super::rules::RuleId;
 use super::subjects::SubjectId;
-use super::summary::{Awaited, Summary};
+use super::summary::Summary;
+use super::ways::WayId;
 use super::words::Words;
 use crate::hashing::hash;
 use crate::values::{Real, ValueTest, number::from_xpath_number};
@@ -77,24 +78,20 @@ pub(super) enum Kind {
     Free,
     /// Some value of the subject passes the test.
     Value { subject: SubjectId, test: Test },
-    /// Some element so far below satisfies the rule.
-    Below { at: At, min: u32, exact: bool, rule: RuleId },
+    /// Some element, from which the way leads here, satisfies the rule.
+    Below { way: WayId, rule: RuleId },
     /// The element satisfies one of these rules.
     Either(Box<[RuleId]>),
 }
 
-/// An atom, and who waits for it.
+/// An atom, and who asks for it.
 #[derive(Clone, Debug)]
 pub(super) struct Atom {
     pub(super) kind: Kind,
     /// Rules that ask for it.
     pub(super) users: u32,
-    /// The rules that wait for it.
-    pub(super) waiting: Vec<Waiting>,
     /// How many levels of [`Kind::Either`] lie below: lower ones are decided before.
     pub(super) stratum: u32,
-    /// In how many of the documents counted it was so.
-    pub(super) hits: u32,
 }
 
 /// All atoms.
@@ -123,7 +120,7 @@ impl Atoms {
     /// A new atom.
     pub(super) fn insert(&mut self, kind: Kind, stratum: u32) -> AtomId {
         let place = hash(&kind);
-        let atom = Atom { kind, users: 0, waiting: Vec::new(), stratum, hits: 0 };
+        let atom = Atom { kind, users: 0, stratum };
         let id = super::put(&mut self.atoms, &mut self.free, atom);
         let atoms = &self.atoms;
         self.index.insert_unique(place, id, |&id| hash(&atoms[id as usize].kind));
@@ -154,7 +151,6 @@ impl Atoms {
     }
 
     pub(super) fn settle(&mut self) {
-        self.atoms.iter_mut().for_each(|atom| atom.waiting.shrink_to_fit());
         self.atoms.shrink_to_fit();
     }
 
@@ -163,10 +159,7 @@ impl Atoms {
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        let rules = |atom: &Atom| {
-            let either = if let Kind::Either(rules) = &atom.kind { rules.len() * 4 } else { 0 };
-            either + atom.waiting.capacity() * size_of::<Waiting>()
-        };
+        let rules = |atom: &Atom| if let Kind::Either(rules) = &atom.kind { rules.len() * 4 } else { 0 };
         self.atoms.iter().map(rules).sum::<usize>()
             + self.atoms.capacity() * size_of::<Atom>()
             + self.index.allocation_size()
@@ -175,51 +168,68 @@ impl Atoms {
 }
 
 /// The tests of one subject, so that a value finds those it passes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Tests {
-    present: Option<AtomId>,
+    present: AtomId,
     /// How many tests compare with a whole text, and the longest text so far.
-    texts: usize,
-    longest: usize,
+    texts: u32,
+    longest: u32,
     /// How many tests ask for an equal number.
-    numbers: usize,
+    numbers: u32,
     /// How many tests are asked of a summary.
-    pub(super) summed: usize,
+    summed: u32,
+    /// Tests that look for a part; most subjects have none.
+    parts: Option<Box<Parts>>,
+}
+
+/// Tests that look for one text in another.
+#[derive(Clone, Debug, Default)]
+struct Parts {
     words: Words,
     prefixes: Prefixes,
     /// Tests that look for the value in their constant.
     reversed: Vec<AtomId>,
-    pub(super) awaited: Awaited,
+}
+
+impl Default for Tests {
+    fn default() -> Self {
+        Self { present: NONE, texts: 0, longest: 0, numbers: 0, summed: 0, parts: None }
+    }
 }
 
 impl Tests {
     pub(super) fn insert(&mut self, test: Test, atom: AtomId, constants: &Constants) {
         match test {
-            Test::Present => self.present = Some(atom),
+            Test::Present => self.present = atom,
             Test::Equals(text) | Test::Differs(text) => {
                 self.texts += 1;
-                self.longest = self.longest.max(constants.get(text).len());
+                self.longest = self.longest.max(u32::try_from(constants.get(text).len()).unwrap_or(u32::MAX));
             }
             Test::Number(Comparison::Equal, _) => self.numbers += 1,
             Test::Number(..) => {}
-            Test::Contains(text) => self.words.insert(atom, text),
-            Test::StartsWith(text) => self.prefixes.insert(constants.get(text), atom),
-            Test::ContainedIn(_) | Test::PrefixOf(_) => self.reversed.push(atom),
+            Test::Contains(text) => self.parts().words.insert(atom, text),
+            Test::StartsWith(text) => self.parts().prefixes.insert(constants.get(text), atom),
+            Test::ContainedIn(_) | Test::PrefixOf(_) => self.parts().reversed.push(atom),
         }
-        self.summed += usize::from(test.is_summed());
+        self.summed += u32::from(test.is_summed());
     }
 
     pub(super) fn remove(&mut self, test: Test, atom: AtomId, constants: &Constants) {
         match test {
-            Test::Present => self.present = None,
+            Test::Present => self.present = NONE,
             Test::Equals(_) | Test::Differs(_) => self.texts -= 1,
             Test::Number(Comparison::Equal, _) => self.numbers -= 1,
             Test::Number(..) => {}
-            Test::Contains(_) => self.words.remove(atom),
-            Test::StartsWith(text) => self.prefixes.remove(constants.get(text)),
-            Test::ContainedIn(_) | Test::PrefixOf(_) => self.reversed.retain(|&each| each != atom),
+            Test::Contains(_) => self.parts().words.remove(atom),
+            Test::StartsWith(text) => self.parts().prefixes.remove(constants.get(text)),
+            Test::ContainedIn(_) | Test::PrefixOf(_) => self.parts().reversed.retain(|&each| each != atom),
         }
-        self.summed -= usize::from(test.is_summed());
+        self.summed -= u32::from(test.is_summed());
+        self.parts.take_if(|parts| parts.is_empty());
+    }
+
+    fn parts(&mut self) -> &mut Parts {
+        self.parts.get_or_insert_default()
     }
 
     /// Reports the atoms that a value of the subject makes so, some perhaps twice; and the value summed up, if that is
@@ -231,11 +241,13 @@ impl Tests {
         (atoms, constants): (&Atoms, &Constants),
         mut report: impl FnMut(AtomId),
     ) -> Option<Summary> {
-        self.present.into_iter().for_each(&mut report);
+        if self.present != NONE {
+            report(self.present);
+        }
         let mut tell =
             |test: Test| atoms.find(&Kind::Value { subject, test }).into_iter().for_each(&mut report);
         let mut text = None;
-        if self.texts > 0 && value.len() <= self.longest {
+        if self.texts > 0 && value.len() <= self.longest as usize {
             text = constants.find(value);
             text.into_iter().for_each(|text| tell(Test::Equals(text)));
         }
@@ -248,6 +260,23 @@ impl Tests {
         {
             tell(Test::Number(Comparison::Equal, number));
         }
+        if let Some(parts) = &self.parts {
+            parts.look_up(value, (atoms, constants), &mut report);
+        }
+        (self.summed > 0).then(|| Summary::new(text, number))
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.parts.as_ref().map_or(0, |parts| size_of::<Parts>() + parts.memory_bytes())
+    }
+}
+
+impl Parts {
+    fn is_empty(&self) -> bool {
+        self.words.is_empty() && self.prefixes.is_empty() && self.reversed.is_empty()
+    }
+
+    fn look_up(&self, value: &str, (atoms, constants): (&Atoms, &Constants), mut report: impl FnMut(AtomId)) {
         if !self.words.is_empty() {
             self.words.find(value, constants, &mut report);
         }
@@ -264,13 +293,11 @@ impl Tests {
                 report(atom);
             }
         }
-        (self.summed > 0).then(|| Summary::new(text, number))
     }
 
-    pub(super) fn memory_bytes(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         self.words.memory_bytes()
             + self.prefixes.memory_bytes()
-            + self.awaited.memory_bytes()
             + self.reversed.capacity() * size_of::<AtomId>()
     }
 }

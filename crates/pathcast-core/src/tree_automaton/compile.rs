@@ -1,11 +1,14 @@
 //! From a condition to rules, and their release.
 
 use super::atoms::{AtomId, Kind, Test};
+use super::computed::{Computation, Computed, computation};
+use super::keys::Counts;
 use super::place::At;
 use super::rules::{Literal, RuleId, Target};
 use super::subjects::{Leaf, Subject};
+use super::ways::{Way, WayId};
 use super::{NONE, TreeAutomaton};
-use crate::pattern::{Axis, Condition, FirstStep, NameTest, NodePattern, NodeTest};
+use crate::pattern::{Axis, Condition, FirstStep, NameTest, NodePattern, NodeTest, Typed};
 use crate::values::ValueTest;
 
 impl TreeAutomaton {
@@ -37,22 +40,54 @@ impl TreeAutomaton {
     }
 
     fn top(&mut self, condition: &Condition, expression: u32, rules: &mut Vec<RuleId>) {
-        let (rule, min, exact) = match condition {
+        let (rule, way) = match condition {
             Condition::False => return,
             Condition::Or(parts) => {
                 parts.iter().for_each(|part| self.top(part, expression, rules));
                 return;
             }
-            Condition::Exists(Axis::Down { min, exact }, pattern) => match &**pattern {
-                NodePattern { test: NodeTest::Element(name), condition } => {
-                    (self.rule(At::element(*name), condition), *min, *exact)
-                }
-                _ => (self.rule(At::DOCUMENT, condition), 0, true),
-            },
-            other => (self.rule(At::DOCUMENT, other), 0, true),
+            Condition::Exists(Axis::Down { min, exact }, pattern)
+                if matches!(pattern.test, NodeTest::Element(_)) && !is_chain(condition) =>
+            {
+                self.path(At::DOCUMENT, *min, *exact, pattern)
+            }
+            other => {
+                let here = Way { steps: [(0, At::DOCUMENT)].into(), any: false };
+                (self.rule(At::DOCUMENT, other), self.ways.intern(here))
+            }
         };
-        self.aim(rule, Target::Subscription { min, exact, expression });
+        self.aim(rule, Target::Subscription { way, expression });
         rules.push(rule);
+    }
+
+    /// The rule about the last element of a path, and the way from there up to the element that the path is of. An
+    /// element in between makes no rule if it only leads on to values. What only asks for elements is the same for many
+    /// subscriptions, so there each element tells its parent once for all of them.
+    fn path(&mut self, of: At, min: u32, exact: bool, pattern: &NodePattern) -> (RuleId, WayId) {
+        let mut steps = vec![(min, of)];
+        let mut pattern = pattern;
+        let leads_on = compares(&pattern.condition);
+        loop {
+            let at = match pattern.test {
+                NodeTest::Element(name) => At::element(name),
+                _ => At::DOCUMENT,
+            };
+            match &pattern.condition {
+                Condition::Exists(Axis::Down { min, exact: true }, next)
+                    if leads_on
+                        && matches!(next.test, NodeTest::Element(_))
+                        && !is_chain(&pattern.condition) =>
+                {
+                    steps.push((*min, at));
+                    pattern = next;
+                }
+                condition => {
+                    steps.reverse();
+                    let way = self.ways.intern(Way { steps: steps.into(), any: !exact });
+                    return (self.rule(at, condition), way);
+                }
+            }
+        }
     }
 
     /// The rule that a condition on one element is.
@@ -64,7 +99,7 @@ impl TreeAutomaton {
         };
         let mut literals: Vec<Literal> = Vec::with_capacity(parts.len());
         for part in parts {
-            let literal = self.literal(at, part, parts.len() > 1);
+            let literal = self.literal(at, part);
             // Held while the others are made; several parts may be one literal.
             if !literals.contains(&literal) {
                 self.atoms.get_mut(literal.atom()).users += 1;
@@ -79,44 +114,43 @@ impl TreeAutomaton {
         let stratum =
             literals.iter().map(|literal| self.atoms.get(literal.atom()).stratum).max().unwrap_or(0);
         let rule = self.rules.insert(at, &literals, stratum);
-        let key = self.rarest(&literals);
-        self.wait(rule, key);
+        self.wait(rule);
         rule
     }
 
-    fn literal(&mut self, at: At, condition: &Condition, among_others: bool) -> Literal {
+    fn literal(&mut self, at: At, condition: &Condition) -> Literal {
         match condition {
-            Condition::Not(inner) => self.literal(at, inner, among_others).negated(),
+            Condition::Not(inner) => self.literal(at, inner).negated(),
             Condition::Exists(Axis::Down { min, exact }, pattern) => {
-                if let Some(literal) = self.chain(at, condition, among_others) {
-                    return literal;
+                if is_chain(condition) {
+                    return self.chain(at, condition);
                 }
-                let (min, exact) = (*min, *exact);
-                let name = match &pattern.test {
-                    NodeTest::Element(name) => *name,
-                    NodeTest::Text if !exact => return self.either(at, &text_at_any_depth(min, pattern)),
+                match &pattern.test {
+                    NodeTest::Element(_) => {}
+                    NodeTest::Text if !exact => return self.either(at, &text_at_any_depth(*min, pattern)),
                     _ => return self.never(at),
-                };
-                let rule = self.rule(At::element(name), &pattern.condition);
-                let kind = Kind::Below { at, min, exact, rule };
-                let known = self.atoms.find(&kind);
-                let atom = known.unwrap_or_else(|| {
-                    let atom = self.atoms.insert(kind, 0);
-                    self.aim(rule, Target::Above { at, min, exact, atom });
-                    atom
-                });
+                }
+                let (rule, way) = self.path(at, *min, *exact, pattern);
+                let kind = Kind::Below { way, rule };
+                if let Some(known) = self.atoms.find(&kind) {
+                    self.ways.release(way);
+                    return Literal::new(known, false);
+                }
+                let atom = self.new_atom(kind, 0);
+                self.aim(rule, Target::Above { way, atom });
                 Literal::new(atom, false)
             }
             Condition::Or(parts) => self.either(at, parts),
             Condition::And(_) | Condition::True => self.either(at, std::slice::from_ref(condition)),
             Condition::First(path, test) => self.first(at, path, test),
-            Condition::Value(test) => self.value(at, Box::default(), Leaf::Own, false, Some(test)),
+            Condition::Typed(typed) => self.computed(at, typed),
+            Condition::Value(test) => self.value(Subject::new(at, Box::default(), Leaf::Own), Some(test)),
             Condition::Attribute(name, value) => {
-                self.value(at, Box::default(), Leaf::Attribute(*name), false, tested(value))
+                self.value(Subject::new(at, Box::default(), Leaf::attribute(*name)), tested(value))
             }
             Condition::Is(NodeTest::Element(name)) => {
                 // Asked of elements of that name, told to the same element if it is one that the rule is about.
-                self.value(at, Box::new([(0, *name)]), Leaf::Here, false, None)
+                self.value(Subject::new(at, Box::new([(0, *name)]), Leaf::Here), None)
             }
             _ => self.never(at),
         }
@@ -139,7 +173,7 @@ impl TreeAutomaton {
             let Kind::Either(rules) = &kind else { return NONE };
             let rules = rules.clone();
             let stratum = rules.iter().map(|&rule| self.rules.get(rule).stratum).max().unwrap_or(0);
-            let atom = self.atoms.insert(kind, stratum + 1);
+            let atom = self.new_atom(kind, stratum + 1);
             rules.iter().for_each(|&rule| self.aim(rule, Target::Same(atom)));
             atom
         });
@@ -150,32 +184,29 @@ impl TreeAutomaton {
         Literal::new(atom, false)
     }
 
-    /// A value at a fixed way down: together with others it is asked for as one subject, so that the element that they
-    /// are all of is told of it at once.
-    fn chain(&mut self, at: At, condition: &Condition, among_others: bool) -> Option<Literal> {
+    /// A value at a fixed way down is asked for as one subject, so that the element that it is of is told at once.
+    fn chain(&mut self, at: At, condition: &Condition) -> Literal {
         let mut steps = Vec::new();
         let mut next = condition;
         let (leaf, test) = loop {
             match next {
-                Condition::Exists(Axis::Down { min, exact: true }, pattern) => match &pattern.test {
-                    NodeTest::Element(name) if among_others => {
+                Condition::Exists(Axis::Down { min, .. }, pattern) => {
+                    if let NodeTest::Element(name) = &pattern.test {
                         steps.push((*min, *name));
                         next = &pattern.condition;
+                        continue;
                     }
-                    NodeTest::Text => {
-                        if *min > 1 {
-                            steps.push((*min - 1, NameTest::Any));
-                        }
-                        break (Leaf::Text, tested(&pattern.condition));
+                    if *min > 1 {
+                        steps.push((*min - 1, NameTest::Any));
                     }
-                    _ => return None,
-                },
+                    break (Leaf::Text, tested(&pattern.condition));
+                }
                 Condition::Value(test) => break (Leaf::Own, Some(test)),
-                Condition::Attribute(name, value) => break (Leaf::Attribute(*name), tested(value)),
-                _ => return None,
+                Condition::Attribute(name, value) => break (Leaf::attribute(*name), tested(value)),
+                _ => return self.never(at),
             }
         };
-        Some(self.value(at, steps.into(), leaf, false, test))
+        self.value(Subject::new(at, steps.into(), leaf), test)
     }
 
     fn first(&mut self, at: At, path: &[FirstStep], test: &ValueTest) -> Literal {
@@ -183,7 +214,7 @@ impl TreeAutomaton {
         let mut leaf = Leaf::Own;
         for step in path {
             match step {
-                FirstStep::Attribute(name, _) => leaf = Leaf::Attribute(*name),
+                FirstStep::Attribute(name, _) => leaf = Leaf::attribute(*name),
                 FirstStep::Node(Axis::Down { min, .. }, pattern) => match &pattern.test {
                     NodeTest::Element(name) => steps.push((*min, *name)),
                     _ => {
@@ -196,18 +227,20 @@ impl TreeAutomaton {
                 FirstStep::Node(..) => return self.never(at),
             }
         }
-        self.value(at, steps.into(), leaf, true, Some(test))
+        self.value(Subject { first: true, ..Subject::new(at, steps.into(), leaf) }, Some(test))
     }
 
-    fn value(
-        &mut self,
-        of: At,
-        steps: Box<[(u32, NameTest)]>,
-        leaf: Leaf,
-        first: bool,
-        test: Option<&ValueTest>,
-    ) -> Literal {
-        let subject = self.subjects.intern(Subject { of, steps, leaf, first }, &mut self.places);
+    fn computed(&mut self, at: At, typed: &Typed) -> Literal {
+        let Some(Computation { steps, leaf, computed, test, negated }) = computation(typed) else {
+            return self.never(at);
+        };
+        let first = computed != Computed::Counted;
+        let literal = self.value(Subject { first, computed, ..Subject::new(at, steps, leaf) }, Some(&test));
+        if negated { literal.negated() } else { literal }
+    }
+
+    fn value(&mut self, subject: Subject, test: Option<&ValueTest>) -> Literal {
+        let subject = self.subjects.intern(subject, &mut self.places);
         self.tests.resize_with(self.subjects.bound(), Default::default);
         let test = test.map_or(Test::Present, |test| Test::intern(test, &mut self.constants));
         let kind = Kind::Value { subject, test };
@@ -217,7 +250,7 @@ impl TreeAutomaton {
                 known
             }
             None => {
-                let atom = self.atoms.insert(kind, 0);
+                let atom = self.new_atom(kind, 0);
                 self.tests[subject as usize].insert(test, atom, &self.constants);
                 atom
             }
@@ -229,7 +262,14 @@ impl TreeAutomaton {
         test.text().into_iter().for_each(|text| self.constants.release(text));
         if self.subjects.release(subject, &mut self.places) {
             self.tests[subject as usize] = Default::default();
+            Counts::forget(&mut self.counts().subjects, subject);
         }
+    }
+
+    fn new_atom(&mut self, kind: Kind, stratum: u32) -> AtomId {
+        let atom = self.atoms.insert(kind, stratum);
+        Counts::forget(&mut self.counts().atoms, atom);
+        atom
     }
 
     /// An atom that is never so.
@@ -240,13 +280,17 @@ impl TreeAutomaton {
 
     /// A rule has one target more.
     fn aim(&mut self, id: RuleId, target: Target) {
-        self.rules.aim(id, target);
+        self.rules.aim(id, target, &self.ways);
         self.retarget(id);
     }
 
     /// A rule has one target less; the last takes it out.
     fn release_rule(&mut self, id: RuleId, wanted: impl Fn(Target) -> bool) {
-        if !self.rules.miss(id, wanted) {
+        let (missed, last) = self.rules.miss(id, wanted);
+        if let Some(Target::Subscription { way, .. } | Target::Above { way, .. }) = missed {
+            self.ways.release(way);
+        }
+        if !last {
             self.retarget(id);
             return;
         }
@@ -277,6 +321,32 @@ impl TreeAutomaton {
             }
             Kind::Free => {}
         }
+    }
+}
+
+/// Whether a condition asks for one value a fixed number of levels down.
+fn is_chain(condition: &Condition) -> bool {
+    match condition {
+        Condition::Exists(Axis::Down { exact, .. }, pattern) => {
+            *exact
+                && match &pattern.test {
+                    NodeTest::Element(_) => is_chain(&pattern.condition),
+                    test => *test == NodeTest::Text,
+                }
+        }
+        Condition::Value(_) | Condition::Attribute(..) => true,
+        _ => false,
+    }
+}
+
+/// Whether a condition asks for values, and not for elements alone.
+fn compares(condition: &Condition) -> bool {
+    match condition {
+        Condition::And(parts) | Condition::Or(parts) => parts.iter().any(compares),
+        Condition::Not(inner) => compares(inner),
+        Condition::Exists(_, pattern) => pattern.test == NodeTest::Text || compares(&pattern.condition),
+        Condition::Value(_) | Condition::Attribute(..) | Condition::First(..) | Condition::Typed(_) => true,
+        _ => false,
     }
 }
 

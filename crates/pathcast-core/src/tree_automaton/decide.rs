@@ -1,30 +1,25 @@
 //! The end of an element: which rules hold for it, and who is told.
 
-use super::TreeAutomaton;
+use std::hint::black_box;
+
 use super::atoms::AtomId;
+use super::keys::Keys;
 use super::place::At;
 use super::rules::{Aim, Literal, Rule, Target, Targets, Waiting};
 use super::run::Run;
-use crate::pattern::NameTest;
+use super::subjects::SubjectId;
+use super::ways::WayId;
+use super::{NONE, TreeAutomaton};
+
+/// So many lists are begun at once, so that the processor waits for all of them at the same time.
+const TOGETHER: usize = 16;
 
 impl Run {
     /// Decides the rules of the innermost open element, or at last of the document node.
     pub(super) fn decide(&mut self, automaton: &TreeAutomaton) {
+        let Some(keys) = self.keys.take() else { return };
         let level = self.depth - 1;
-        let serial = self.open[level].serial;
-        let told = std::mem::take(&mut self.open[level].told);
-        for &atom in &told {
-            self.note(atom, serial);
-        }
-        self.open[level].told = told;
-        for at in 0..self.open[level].summaries.len() {
-            let (subject, summary) = self.open[level].summaries[at];
-            self.current[subject as usize] = (serial, Some(summary));
-            let awaited = &automaton.tests[subject as usize].awaited;
-            if !awaited.is_empty() {
-                awaited.passing(&summary, |atom| self.note(atom, serial));
-            }
-        }
+        self.note_told(automaton, &keys);
         match self.open[level].name {
             Some(name) => {
                 for asked in automaton.places.of(name) {
@@ -39,8 +34,16 @@ impl Run {
         }
         let mut stratum = 0;
         loop {
-            while let Some(atom) = self.queue.pop() {
-                self.look_at(automaton, &automaton.atoms.get(atom).waiting, stratum);
+            while !self.queue.is_empty() {
+                let mut lists: [&[Waiting]; TOGETHER] = [&[]; TOGETHER];
+                for list in &mut lists {
+                    let Some(atom) = self.queue.pop() else { break };
+                    *list = keys.lists.of(atom);
+                }
+                black_box(
+                    lists.iter().filter_map(|list| list.first()).fold(0, |sum, each| sum ^ each.rule()),
+                );
+                lists.iter().for_each(|list| self.look_at(automaton, list, stratum));
             }
             stratum += 1;
             if stratum as usize >= self.later.len() {
@@ -49,11 +52,55 @@ impl Run {
             let mut rules = std::mem::take(&mut self.later[stratum as usize]);
             for id in rules.drain(..) {
                 let rule = automaton.rules.get(id);
-                if self.holds(automaton, rule, serial) {
+                if self.holds(automaton, rule) {
                     self.follow(automaton, rule.aim);
                 }
             }
             self.later[stratum as usize] = rules;
+        }
+        self.keys = Some(keys);
+    }
+
+    /// What the element has been told is so.
+    fn note_told(&mut self, automaton: &TreeAutomaton, keys: &Keys) {
+        let level = self.depth - 1;
+        let serial = self.open[level].serial;
+        let told = std::mem::take(&mut self.open[level].told);
+        told.iter().for_each(|&atom| self.note(atom, serial));
+        self.open[level].told = told;
+        let summaries = std::mem::take(&mut self.open[level].summaries);
+        for &(subject, summary) in &summaries {
+            let current = &mut self.current[subject as usize];
+            if current.of == serial {
+                current.summary.add(&summary);
+            } else {
+                (current.of, current.summary) = (serial, summary);
+                current.hits = current.hits.saturating_add(1);
+            }
+        }
+        for &(subject, summary) in &summaries {
+            if summary.is_count() {
+                self.note_count(automaton, subject, serial);
+            }
+            if let Some(awaited) = keys.awaited.get(&subject) {
+                let summary = self.current[subject as usize].summary;
+                awaited.passing(&summary, |atom| self.note(atom, serial));
+            }
+        }
+        self.open[level].summaries = summaries;
+    }
+
+    /// The number of a subject's values is looked up when all of them are known.
+    fn note_count(&mut self, automaton: &TreeAutomaton, subject: SubjectId, serial: u32) {
+        let summary = self.current[subject as usize].summary;
+        if !summary.is_count() {
+            return;
+        }
+        let known = (&automaton.atoms, &automaton.constants);
+        let tests = &automaton.tests[subject as usize];
+        let number = summary.count().to_string();
+        if let Some(summary) = tests.look_up(subject, &number, known, |atom| self.note(atom, serial)) {
+            self.current[subject as usize].summary = summary;
         }
     }
 
@@ -72,8 +119,11 @@ impl Run {
     fn look_at(&mut self, automaton: &TreeAutomaton, list: &[Waiting], stratum: u32) {
         let serial = self.open[self.depth - 1].serial;
         for waiting in list {
-            if waiting.rule & Waiting::LOOK != 0 {
-                let id = waiting.rule & !Waiting::LOOK;
+            if waiting.check != Literal::NONE && !self.is_so(automaton, waiting.check, serial) {
+                continue;
+            }
+            if waiting.must_look() {
+                let id = waiting.rule();
                 let rule = automaton.rules.get(id);
                 if rule.stratum > stratum {
                     let needed = self.later.len().max(rule.stratum as usize + 1);
@@ -81,18 +131,17 @@ impl Run {
                     self.later[rule.stratum as usize].push(id);
                     continue;
                 }
-                if !self.holds(automaton, rule, serial) {
+                if !self.holds(automaton, rule) {
                     continue;
                 }
-            } else if waiting.check != Literal::NONE && !self.is_so(automaton, waiting.check, serial) {
-                continue;
             }
             self.follow(automaton, waiting.aim);
         }
     }
 
     #[inline]
-    fn holds(&self, automaton: &TreeAutomaton, rule: &Rule, serial: u32) -> bool {
+    fn holds(&self, automaton: &TreeAutomaton, rule: &Rule) -> bool {
+        let serial = self.open[self.depth - 1].serial;
         automaton.rules.literals(rule).iter().all(|&literal| self.is_so(automaton, literal, serial))
     }
 
@@ -100,8 +149,8 @@ impl Run {
     fn is_so(&self, automaton: &TreeAutomaton, literal: Literal, serial: u32) -> bool {
         let so = if literal.is_summed() {
             automaton.atoms.test(literal.atom()).is_some_and(|(subject, test)| {
-                let (of, summary) = self.current[subject as usize];
-                of == serial && summary.is_some_and(|summary| summary.passes(test))
+                let current = &self.current[subject as usize];
+                current.of == serial && current.summary.passes(test)
             })
         } else {
             self.states[literal.atom() as usize].so == serial
@@ -111,56 +160,68 @@ impl Run {
 
     /// A rule holds for the innermost open element.
     fn follow(&mut self, automaton: &TreeAutomaton, aim: Aim) {
-        let level = self.depth - 1;
         match aim {
-            Aim::Subscription(expression) => self.found(expression),
-            Aim::Root(expression) => {
-                if level == 1 {
-                    self.found(expression);
-                }
-            }
-            Aim::Parent(at, atom) => {
-                if level > 0 && self.is(level - 1, at) {
-                    self.tell_once(level - 1, atom);
-                }
-            }
-            Aim::Several(several) => self.follow_all(automaton.rules.targets(several), level),
+            Aim::One(target) => self.reach(automaton, target),
+            Aim::Several(several) => self.reach_all(automaton, automaton.rules.targets(several)),
         }
     }
 
-    fn follow_all(&mut self, targets: &Targets, level: usize) {
-        if !targets.parents.is_empty() && level > 0 {
-            match self.open[level - 1].name {
-                None => targets.of_parent(At::DOCUMENT).for_each(|atom| self.tell_once(level - 1, atom)),
-                Some(name) => {
-                    let named = At::element(NameTest::Name(name.name));
-                    for at in [named, At::ANY].into_iter().chain(At::partials_of(name)) {
-                        targets.of_parent(at).for_each(|atom| self.tell_once(level - 1, atom));
-                    }
-                }
+    fn reach_all(&mut self, automaton: &TreeAutomaton, targets: &Targets) {
+        if !targets.parents.is_empty() && self.depth > 1 {
+            for at in self.ats(self.depth - 2).iter() {
+                targets.of_parent(at).for_each(|target| self.reach(automaton, target));
             }
         }
-        for &target in &targets.others {
-            match target {
-                Target::Subscription { min, exact, expression } => {
-                    let min = min as usize;
-                    if level == min || level > min && !exact {
-                        self.found(expression);
-                    }
-                }
-                Target::Same(atom) => self.note(atom, self.open[level].serial),
-                Target::Above { at, min, exact, atom } => {
-                    let Some(above) = level.checked_sub(min as usize) else { continue };
-                    if exact {
-                        if self.is(above, at) {
-                            self.tell_once(above, atom);
-                        }
-                    } else {
-                        self.tell_all(above, at, atom);
-                    }
+        targets.others.iter().for_each(|&target| self.reach(automaton, target));
+    }
+
+    fn reach(&mut self, automaton: &TreeAutomaton, target: Target) {
+        match target {
+            Target::Subscription { way, expression } => {
+                if self.along(automaton, way) != NONE {
+                    self.found(expression);
                 }
             }
+            Target::Above { way, atom } => {
+                let level = self.along(automaton, way);
+                if level == NONE {
+                    return;
+                }
+                let way = automaton.ways.get(way);
+                if way.any {
+                    self.tell_all(level as usize, way.end(), atom);
+                } else {
+                    self.tell_once(level as usize, atom);
+                }
+            }
+            Target::Same(atom) => self.note(atom, self.open[self.depth - 1].serial),
         }
+    }
+
+    /// The level that a way leads to from the innermost open element, the nearest if there are several, or none.
+    #[inline]
+    fn along(&mut self, automaton: &TreeAutomaton, way: WayId) -> u32 {
+        let serial = self.open[self.depth - 1].serial;
+        let (of, level) = self.reached[way as usize];
+        if of == serial {
+            return level;
+        }
+        let level = self.walk(automaton, way).map_or(NONE, |level| level as u32);
+        self.reached[way as usize] = (serial, level);
+        level
+    }
+
+    fn walk(&self, automaton: &TreeAutomaton, way: WayId) -> Option<usize> {
+        let way = automaton.ways.get(way);
+        let fixed = way.steps.len() - usize::from(way.any);
+        let mut level = self.depth - 1;
+        for (place, &(up, at)) in way.steps.iter().enumerate() {
+            level = level.checked_sub(up as usize)?;
+            if place < fixed && !self.is(level, at) {
+                return None;
+            }
+        }
+        Some(level)
     }
 
     /// Tells an element and all above it that are meant. Who was told of something below has told those above.

@@ -5,6 +5,7 @@
 //! is not all of it is decided on a tree of the document, when its rest holds. Anything else that is decided on a tree
 //! can be gated in the same way by any condition that is necessary for it.
 
+use super::computed::computation;
 use crate::pattern::{
     Axis, Branch, Condition, FirstStep, NameTest, NodePattern, NodeTest, and, exists, not, or,
 };
@@ -56,6 +57,7 @@ impl Weakening {
                 }
                 self.unknown()
             }
+            Condition::Typed(typed) if !document && computation(typed).is_some() => condition.clone(),
             Condition::Typed(_) => self.unknown(),
             Condition::Is(NodeTest::Element(NameTest::Any)) if !document => Condition::True,
             Condition::Is(NodeTest::Element(_)) if !document => condition.clone(),

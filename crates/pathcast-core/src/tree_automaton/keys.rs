@@ -1,145 +1,269 @@
 //! The literal that a rule waits for: the one that is so most seldom.
 //!
 //! What documents were seen to make so is counted; of what was never counted, that which fewest rules ask for is taken.
-//! Rules come one by one and counts change with each, so all keys are chosen anew when there are twice as many rules, or
-//! when ten times as many documents were counted, as at the last choice.
+//! Rules come one by one and counts change with each, so all keys are chosen anew when there are twice as many rules,
+//! or when ten times as many documents were counted, as at the last choice. The second happens between two documents:
+//! a run takes the keys of the moment when its document begins, and nothing that it does depends on which they are.
 
-use std::sync::Mutex;
+use std::cmp::Reverse;
+use std::sync::{Arc, PoisonError};
+
+use rustc_hash::FxHashMap;
 
 use super::atoms::AtomId;
-use super::place::At;
-use super::rules::{Literal, Rule, RuleId, Waiting};
+use super::lists::Lists;
+use super::rules::{Literal, RuleId, Waiting};
+use super::subjects::SubjectId;
+use super::summary::Awaited;
 use super::{NONE, TreeAutomaton};
 
 /// Documents that a run counts before it tells.
 pub(super) const TOLD: u32 = 64;
 
+/// What rules wait for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Keys {
+    /// By rule: the atom it waits for, or none, and its place in the list.
+    of: Vec<(AtomId, u32)>,
+    pub(super) lists: Lists,
+    /// Tests that are asked of summaries and that some rule waits for.
+    pub(super) awaited: FxHashMap<SubjectId, Awaited>,
+}
+
+impl Keys {
+    pub(super) fn memory_bytes(&self) -> usize {
+        let awaited: usize = self.awaited.values().map(Awaited::memory_bytes).sum();
+        awaited
+            + self.awaited.capacity() * (size_of::<(SubjectId, Awaited)>() + 1)
+            + self.of.capacity() * size_of::<(AtomId, u32)>()
+            + self.lists.memory_bytes()
+    }
+}
+
 /// What documents were seen to make so.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
-    counts: Mutex<Counts>,
+pub(super) struct Counts {
+    documents: u32,
     /// Documents counted when keys were chosen.
     chosen_for: u32,
+    /// By atom: for how many elements it was so.
+    pub(super) atoms: Vec<u32>,
+    /// By subject: how many elements had a value to be summed up.
+    pub(super) subjects: Vec<u32>,
 }
 
-#[derive(Debug, Default)]
-struct Counts {
-    documents: u32,
-    /// Since keys were last chosen, by atom: in how many elements it was so.
-    hits: Vec<u32>,
-}
-
-impl Seen {
-    /// Takes over what a run has counted, and empties it.
-    pub(super) fn tell(&self, documents: u32, hits: impl Iterator<Item = (AtomId, u32)>) {
-        let Ok(mut counts) = self.counts.lock() else { return };
-        counts.documents = counts.documents.saturating_add(documents);
-        for (atom, more) in hits {
-            if counts.hits.len() <= atom as usize {
-                counts.hits.resize(atom as usize + 1, 0);
+impl Counts {
+    /// Takes over what a run has counted.
+    pub(super) fn add(counts: &mut Vec<u32>, hits: impl Iterator<Item = u32>) {
+        for (at, more) in hits.enumerate().filter(|&(_, more)| more > 0) {
+            if counts.len() <= at {
+                counts.resize(at + 1, 0);
             }
-            counts.hits[atom as usize] = counts.hits[atom as usize].saturating_add(more);
+            counts[at] = counts[at].saturating_add(more);
         }
+    }
+
+    /// Forgets what a number stood for that is given again.
+    pub(super) fn forget(counts: &mut [u32], at: u32) {
+        counts.get_mut(at as usize).into_iter().for_each(|count| *count = 0);
+    }
+
+    fn bytes(&self) -> usize {
+        (self.atoms.capacity() + self.subjects.capacity()) * 4
     }
 }
 
 impl TreeAutomaton {
-    /// The atom that a rule with these literals waits for; none if all of them must not be so.
-    pub(super) fn rarest(&self, literals: &[Literal]) -> AtomId {
-        let cost = |literal: &&Literal| {
-            let atom = self.atoms.get(literal.atom());
-            (literal.is_summed(), u64::from(atom.hits), atom.users)
+    /// How often a literal was seen to be so; among equals, what is told before what is asked, and what fewer ask for.
+    fn cost(&self, counts: &Counts, literal: Literal) -> (u32, bool, u32) {
+        let hits = |counts: &[u32], at: u32| counts.get(at as usize).copied().unwrap_or(0);
+        let atom = literal.atom();
+        let seen = match self.atoms.test(atom) {
+            Some((subject, _)) if literal.is_summed() => hits(&counts.subjects, subject),
+            _ => hits(&counts.atoms, atom),
         };
-        let positive = literals.iter().filter(|literal| !literal.is_negated());
-        positive.min_by_key(cost).map_or(NONE, |literal| literal.atom())
+        (seen, literal.is_summed(), self.atoms.get(atom).users)
     }
 
-    /// Lets a rule wait for an atom, or for none.
-    pub(super) fn wait(&mut self, id: RuleId, key: AtomId) {
+    /// The atom that a rule waits for; none if all of its literals must not be so.
+    fn rarest(&self, counts: &Counts, id: RuleId) -> AtomId {
+        let literals = self.rules.literals(self.rules.get(id)).iter();
+        let positive = literals.filter(|literal| !literal.is_negated());
+        positive.min_by_key(|&&literal| self.cost(counts, literal)).map_or(NONE, |literal| literal.atom())
+    }
+
+    /// A rule as it stands in the list of its key.
+    fn waiting(&self, counts: &Counts, id: RuleId, key: AtomId) -> Waiting {
         let rule = self.rules.get(id);
         let literals = self.rules.literals(rule);
         let others = literals.iter().filter(|literal| literal.atom() != key || literal.is_negated());
-        let check = others.copied().min_by_key(|literal| literal.is_summed()).unwrap_or(Literal::NONE);
-        let look = literals.len() > 2 || rule.stratum > 0 || key == NONE && literals.len() > 1;
-        let waiting = Waiting { rule: if look { id | Waiting::LOOK } else { id }, check, aim: rule.aim };
-        let place = self.list(rule.at, key, |list| {
-            list.push(waiting);
-            list.len() - 1
+        let check = others.copied().min_by_key(|&literal| {
+            let (seen, summed, _) = self.cost(counts, literal);
+            (literal.is_negated(), seen, summed)
         });
-        let rule = self.rules.get_mut(id);
-        (rule.key, rule.place) = (key, place as u32);
-        if place == 0 {
-            self.await_summed(key, true);
-        }
+        // What is decided later cannot be asked yet.
+        let check = check.filter(|_| rule.stratum == 0).unwrap_or(Literal::NONE);
+        let look = literals.len() > 2 || rule.stratum > 0 || key == NONE && literals.len() > 1;
+        Waiting::new(id, look, check, rule.aim)
+    }
+
+    /// Lets a new rule wait.
+    pub(super) fn wait(&mut self, id: RuleId) {
+        let counts = std::mem::take(self.counts());
+        let key = self.rarest(&counts, id);
+        let waiting = self.waiting(&counts, id, key);
+        *self.counts() = counts;
+        let place = if key == NONE {
+            self.places.change(self.rules.get(id).at, |asked| {
+                asked.always.push(waiting);
+                asked.always.len() as u32 - 1
+            })
+        } else {
+            self.keys_mut().lists.push(key, waiting)
+        };
+        let keys = self.keys_mut();
+        keys.of.resize(keys.of.len().max(id as usize + 1), (NONE, 0));
+        keys.of[id as usize] = (key, place);
+        self.await_summed(key);
     }
 
     /// Takes a rule off the list that it waits in.
     pub(super) fn stop_waiting(&mut self, id: RuleId) {
-        let &Rule { at, key, place, .. } = self.rules.get(id);
-        let (moved, empty) = self.list(at, key, |list| {
-            list.swap_remove(place as usize);
-            if list.is_empty() {
-                *list = Vec::new();
-            }
-            (list.get(place as usize).map(|waiting| waiting.rule & !Waiting::LOOK), list.is_empty())
-        });
+        let (key, place) = self.keys_mut().of[id as usize];
+        let moved = if key == NONE {
+            self.places.change(self.rules.get(id).at, |asked| {
+                asked.always.swap_remove(place as usize);
+                asked.always.get(place as usize).copied().map(Waiting::rule)
+            })
+        } else {
+            self.keys_mut().lists.swap_remove(key, place)
+        };
         if let Some(moved) = moved {
-            self.rules.get_mut(moved).place = place;
+            self.keys_mut().of[moved as usize].1 = place;
         }
-        if empty {
-            self.await_summed(key, false);
-        }
+        self.await_summed(key);
     }
 
     /// A rule's target has changed.
     pub(super) fn retarget(&mut self, id: RuleId) {
-        let &Rule { at, key, place, aim, .. } = self.rules.get(id);
-        self.list(at, key, |list| list[place as usize].aim = aim);
-    }
-
-    fn list<T>(&mut self, at: At, key: AtomId, change: impl FnOnce(&mut Vec<Waiting>) -> T) -> T {
+        let aim = self.rules.get(id).aim;
+        let (key, place) = self.keys_mut().of[id as usize];
         if key == NONE {
-            self.places.change(at, |asked| change(&mut asked.always))
+            self.places.change(self.rules.get(id).at, |asked| asked.always[place as usize].aim = aim);
         } else {
-            change(&mut self.atoms.get_mut(key).waiting)
+            self.keys_mut().lists.get_mut(key, place).aim = aim;
         }
     }
 
-    /// A test that is asked of summaries is waited for from now on, or no longer.
-    fn await_summed(&mut self, key: AtomId, awaited: bool) {
-        if key != NONE
-            && let Some((subject, test)) = self.atoms.test(key)
-            && test.is_summed()
-        {
-            let list = &mut self.tests[subject as usize].awaited;
-            if awaited { list.insert(test, key) } else { list.remove(test, key) }
-        }
-    }
-
-    /// Chooses all keys anew when there is reason to.
-    pub(super) fn choose_keys_if_due(&mut self) {
-        let documents = self.seen.counts.get_mut().map_or(0, |counts| counts.documents);
-        let grown = self.rules.len() > 2 * self.chosen_for + 16;
-        let learnt = documents / 10 > self.seen.chosen_for;
-        if !grown && !learnt {
+    /// A test that is asked of summaries is looked for while a rule waits for it.
+    fn await_summed(&mut self, key: AtomId) {
+        if key == NONE {
             return;
         }
-        self.chosen_for = self.rules.len();
-        self.seen.chosen_for = documents;
-        if let Ok(counts) = self.seen.counts.get_mut() {
-            for (atom, hits) in (0..).zip(std::mem::take(&mut counts.hits)) {
-                if (atom as usize) < self.atoms.bound() {
-                    let known = &mut self.atoms.get_mut(atom).hits;
-                    *known = known.saturating_add(hits);
+        if let Some((subject, test)) = self.atoms.test(key)
+            && test.is_summed()
+        {
+            let keys = self.keys_mut();
+            let awaited = keys.awaited.entry(subject).or_default();
+            if keys.lists.of(key).is_empty() {
+                awaited.remove(test, key);
+                if awaited.is_empty() {
+                    keys.awaited.remove(&subject);
                 }
+            } else {
+                awaited.insert(test, key);
             }
         }
-        for id in self.rules.ids() {
-            let key = self.rarest(self.rules.literals(self.rules.get(id)));
-            if key != self.rules.get(id).key {
-                self.stop_waiting(id);
-                self.wait(id, key);
+    }
+
+    /// The keys of the moment.
+    pub(super) fn keys(&self) -> Arc<Keys> {
+        self.keys.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn keys_mut(&mut self) -> &mut Keys {
+        Arc::make_mut(self.keys.get_mut().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn counts(&mut self) -> &mut Counts {
+        self.counts.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Chooses all keys anew when there are twice as many rules.
+    pub(super) fn choose_keys_if_due(&mut self) {
+        if self.rules.len() > 2 * self.chosen_for + 16 {
+            self.choose_keys();
+        }
+    }
+
+    /// Chooses all keys anew.
+    pub(super) fn choose_keys(&mut self) {
+        self.chosen_for = self.rules.len();
+        let counts = std::mem::take(self.counts());
+        let chosen = self.chosen(&counts);
+        *self.keys_mut() = chosen;
+        *self.counts() = counts;
+    }
+
+    /// Takes over what a run has counted, and chooses keys anew when enough was learnt; false when another run is at it.
+    pub(super) fn learn(
+        &self,
+        documents: u32,
+        atoms: impl Iterator<Item = u32>,
+        subjects: impl Iterator<Item = u32>,
+    ) -> bool {
+        let Ok(mut counts) = self.counts.try_lock() else { return false };
+        counts.documents = counts.documents.saturating_add(documents);
+        Counts::add(&mut counts.atoms, atoms);
+        Counts::add(&mut counts.subjects, subjects);
+        if counts.documents / 10 > counts.chosen_for {
+            counts.chosen_for = counts.documents;
+            let chosen = Arc::new(self.chosen(&counts));
+            *self.keys.write().unwrap_or_else(PoisonError::into_inner) = chosen;
+        }
+        true
+    }
+
+    /// The best keys by what was counted.
+    fn chosen(&self, counts: &Counts) -> Keys {
+        let before = self.keys();
+        let mut of = vec![(NONE, 0); self.rules.bound()];
+        let mut numbers = vec![0; self.atoms.bound()];
+        let rules = self.rules.ids();
+        for &id in &rules {
+            let key = self.rarest(counts, id);
+            // Those that wait for nothing stay where they are.
+            of[id as usize] = (key, before.of[id as usize].1);
+            if key != NONE {
+                numbers[key as usize] += 1;
             }
         }
+        let mut order: Vec<(AtomId, u32)> = (0..).zip(numbers).filter(|&(_, number)| number > 0).collect();
+        order.sort_by_key(|&(atom, _)| Reverse(counts.atoms.get(atom as usize).copied()));
+        let mut awaited: FxHashMap<SubjectId, Awaited> = FxHashMap::default();
+        for &(atom, _) in &order {
+            if let Some((subject, test)) = self.atoms.test(atom)
+                && test.is_summed()
+            {
+                awaited.entry(subject).or_default().insert(test, atom);
+            }
+        }
+        let mut places = vec![0; self.rules.bound()];
+        let keyed = rules.iter().map(|&id| (id, of[id as usize].0)).filter(|&(_, key)| key != NONE);
+        let waiting = keyed.map(|(id, key)| (key, self.waiting(counts, id, key)));
+        let lists = Lists::pack(self.atoms.bound(), &order, waiting, |each, place| {
+            places[each.rule() as usize] = place;
+        });
+        for (entry, place) in of.iter_mut().zip(places) {
+            if entry.0 != NONE {
+                entry.1 = place;
+            }
+        }
+        Keys { of, lists, awaited }
+    }
+
+    /// Heap bytes of keys and counts.
+    pub(super) fn key_bytes(&self) -> usize {
+        self.keys().memory_bytes() + self.counts.lock().map_or(0, |counts| counts.bytes())
     }
 }

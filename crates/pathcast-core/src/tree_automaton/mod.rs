@@ -9,8 +9,9 @@
 //! to the elements above that ask. Nothing of the document is kept but open elements and the texts being compared.
 //!
 //! **Data.** [`atoms`]: atoms and the tests of each subject, looked up by hash, trie and Aho-Corasick automaton.
-//! [`summary`]: tests that most values pass, asked instead of told. [`subjects`], [`place`]: whose values are asked for.
-//! [`rules`]: conjunctions, what they wait for and what follows. [`compile`]: from a condition to rules. [`gate`]: what
+//! [`summary`]: tests that most values pass, asked instead of told. [`subjects`], [`place`], [`computed`]: whose values are asked for.
+//! [`rules`], [`ways`]: conjunctions, and who is told when they hold. [`keys`], [`lists`]: what they wait for.
+//! [`compile`]: from a condition to rules. [`gate`]: what
 //! of a condition can be decided so. [`run`], [`decide`]: one document.
 //!
 //! **Invariants.** Equal atoms and equal rules are one. An atom, a rule, a subject and a constant live while somebody uses
@@ -21,16 +22,19 @@
 
 mod atoms;
 mod compile;
+mod computed;
 mod constants;
 mod decide;
 mod gate;
 mod keys;
+mod lists;
 mod place;
 mod prefixes;
 mod rules;
 mod run;
 mod subjects;
 mod summary;
+mod ways;
 mod words;
 
 #[cfg(test)]
@@ -39,14 +43,17 @@ mod tests;
 pub use gate::{Gate, gate};
 pub use run::Run;
 
+use std::sync::{Arc, Mutex, RwLock};
+
 use rustc_hash::FxHashMap;
 
 use atoms::{Atoms, Tests};
 use constants::Constants;
-use keys::Seen;
+use keys::{Counts, Keys};
 use place::Places;
 use rules::{RuleId, Rules};
 use subjects::Subjects;
+use ways::Ways;
 
 const NONE: u32 = u32::MAX;
 
@@ -58,6 +65,7 @@ pub struct TreeAutomaton {
     /// By subject.
     tests: Vec<Tests>,
     places: Places,
+    ways: Ways,
     atoms: Atoms,
     rules: Rules,
     /// By expression: its only rule, if it has one.
@@ -67,7 +75,8 @@ pub struct TreeAutomaton {
     expressions: usize,
     /// How many rules there were when keys were chosen.
     chosen_for: usize,
-    seen: Seen,
+    keys: RwLock<Arc<Keys>>,
+    counts: Mutex<Counts>,
 }
 
 impl TreeAutomaton {
@@ -93,6 +102,7 @@ impl TreeAutomaton {
 
     /// Gives back room that was kept for growth: many expressions have been added, and no more are expected soon.
     pub fn settle(&mut self) {
+        self.choose_keys();
         self.atoms.settle();
         self.rules.settle();
         self.held.shrink_to_fit();
@@ -106,6 +116,8 @@ impl TreeAutomaton {
             + self.constants.memory_bytes()
             + self.subjects.memory_bytes()
             + self.places.memory_bytes()
+            + self.ways.memory_bytes()
+            + self.key_bytes()
             + self.atoms.memory_bytes()
             + self.rules.memory_bytes()
             + self.held.capacity() * size_of::<RuleId>()

@@ -3,8 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use super::rules::Waiting;
-use super::subjects::SubjectId;
-use crate::names::{NameId, Resolved};
+use super::subjects::{Leaf, SubjectId};
+use crate::names::Resolved;
 use crate::pattern::NameTest;
 
 /// The document node or a test of an element's name, as one number.
@@ -37,54 +37,109 @@ impl At {
     }
 }
 
+/// The kinds that one node is of.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ats {
+    kinds: [Option<At>; 4],
+}
+
+impl Ats {
+    /// Those of an element of this name, or of the document node.
+    #[inline]
+    pub(super) fn of(name: Option<Resolved>) -> Self {
+        let Some(name) = name else { return Self { kinds: [Some(At::DOCUMENT), None, None, None] } };
+        let mut partials = At::partials_of(name);
+        Self { kinds: [Some(At(name.name.0)), partials.next(), partials.next(), Some(At::ANY)] }
+    }
+
+    #[inline]
+    pub(super) fn iter(&self) -> impl Iterator<Item = At> {
+        self.kinds.into_iter().flatten()
+    }
+}
+
 /// A subject that ends at elements of one name, with the element above that it asks for first: most do not have it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Asker {
-    pub(super) subject: SubjectId,
     /// So many levels up.
     pub(super) up: u32,
     pub(super) at: At,
+    pub(super) subject: SubjectId,
 }
 
 /// What is asked of elements of one name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Asked {
-    /// Whether there is such an element.
-    pub(super) here: Vec<Asker>,
-    /// Its own string-value.
-    pub(super) own: Vec<Asker>,
-    /// Its text nodes.
-    pub(super) text: Vec<Asker>,
-    /// Its attributes of one name, sorted by that.
-    pub(super) attributes: Vec<(NameId, Asker)>,
-    /// Its attributes of any name or of a namespace.
-    pub(super) wild: Vec<(NameTest, Asker)>,
+    /// Who asks, sorted by what of the element they look at.
+    askers: Vec<(Leaf, Asker)>,
     /// Rules that wait for no test.
     pub(super) always: Vec<Waiting>,
+    /// Whether the string-value and text nodes are asked for, and attributes of a namespace or of any name.
+    pub(super) own: bool,
+    pub(super) text: bool,
+    pub(super) wild: bool,
 }
 
 impl Asked {
-    /// Who asks for attributes of this name by name.
+    pub(super) fn insert(&mut self, leaf: Leaf, asker: Asker) {
+        let place = self.askers.partition_point(|each| *each < (leaf, asker));
+        self.askers.insert(place, (leaf, asker));
+        self.sum_up();
+    }
+
+    pub(super) fn remove(&mut self, leaf: Leaf, asker: Asker) {
+        if let Ok(place) = self.askers.binary_search(&(leaf, asker)) {
+            self.askers.remove(place);
+        }
+        self.sum_up();
+    }
+
+    fn sum_up(&mut self) {
+        self.own = !self.by(Leaf::Own).is_empty();
+        self.text = !self.by(Leaf::Text).is_empty();
+        self.wild = !self.wild().is_empty();
+    }
+
+    /// Those who look at the same of the element.
     #[inline]
-    pub(super) fn attribute(&self, name: NameId) -> impl Iterator<Item = Asker> {
-        let from = self.attributes.partition_point(|&(each, _)| each < name);
-        self.attributes[from..].iter().take_while(move |&&(each, _)| each == name).map(|&(_, asker)| asker)
+    fn by(&self, leaf: Leaf) -> &[(Leaf, Asker)] {
+        let from = self.askers.partition_point(|&(each, _)| each < leaf);
+        let len = self.askers[from..].partition_point(|&(each, _)| each == leaf);
+        &self.askers[from..from + len]
+    }
+
+    /// Those who look at attributes of a namespace or of any name.
+    pub(super) fn wild(&self) -> &[(Leaf, Asker)] {
+        let from = self.askers.partition_point(|&(each, _)| each < Leaf::Wild(NameTest::Any));
+        &self.askers[from..]
+    }
+
+    /// Reports who looks at this of an element with such a parent, and perhaps others.
+    #[inline]
+    pub(super) fn asking(&self, leaf: Leaf, parent: &Ats, mut report: impl FnMut(Asker)) {
+        let all = self.by(leaf);
+        if all.len() <= 8 {
+            all.iter().for_each(|&(_, asker)| report(asker));
+            return;
+        }
+        let here = all.partition_point(|(_, asker)| asker.up == 0);
+        let near = here + all[here..].partition_point(|(_, asker)| asker.up == 1);
+        all[..here].iter().chain(&all[near..]).for_each(|&(_, asker)| report(asker));
+        for at in parent.iter() {
+            let from = here + all[here..near].partition_point(|(_, asker)| asker.at < at);
+            all[from..near]
+                .iter()
+                .take_while(|(_, asker)| asker.at == at)
+                .for_each(|&(_, asker)| report(asker));
+        }
     }
 
     fn is_empty(&self) -> bool {
-        self.here.is_empty()
-            && self.own.is_empty()
-            && self.text.is_empty()
-            && self.attributes.is_empty()
-            && self.wild.is_empty()
-            && self.always.is_empty()
+        self.askers.is_empty() && self.always.is_empty()
     }
 
     fn memory_bytes(&self) -> usize {
-        (self.here.capacity() + self.own.capacity() + self.text.capacity()) * size_of::<Asker>()
-            + self.attributes.capacity() * size_of::<(NameId, Asker)>()
-            + self.wild.capacity() * size_of::<(NameTest, Asker)>()
-            + self.always.capacity() * size_of::<Waiting>()
+        self.askers.capacity() * size_of::<(Leaf, Asker)>() + self.always.capacity() * size_of::<Waiting>()
     }
 }
 

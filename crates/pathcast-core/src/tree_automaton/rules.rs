@@ -1,14 +1,13 @@
 //! Rules: an element for which all literals hold is one that somebody looks for.
 //!
-//! A rule waits for one of its literals, its *key*, and costs nothing until that is so; then the others are asked. The
-//! key is the literal that is so most seldom: as documents were counted, and until then the one that fewest rules ask
-//! for. What rules ask for is counted as they come, so keys are chosen anew whenever their number has doubled.
+//! A rule waits for one of its literals, its *key*, and costs nothing until that is so; then the others are asked.
 
 use hashbrown::HashTable;
 
 use super::NONE;
 use super::atoms::AtomId;
 use super::place::At;
+use super::ways::{WayId, Ways};
 use crate::hashing::hash;
 
 /// The number of a rule.
@@ -53,10 +52,6 @@ pub(super) struct Rule {
     /// The literals, if they are few, or the place of many.
     few: [Literal; FEW],
     pub(super) at: At,
-    /// The atom it waits for, or none.
-    pub(super) key: AtomId,
-    /// Its place in the list that it waits in.
-    pub(super) place: u32,
     pub(super) stratum: u32,
     pub(super) aim: Aim,
 }
@@ -65,7 +60,7 @@ pub(super) struct Rule {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     /// The rule, perhaps with [`Waiting::LOOK`].
-    pub(super) rule: u32,
+    rule: u32,
     /// Another literal, if there is one.
     pub(super) check: Literal,
     /// What follows.
@@ -73,90 +68,96 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
+    pub(super) const NOBODY: Self = Self { rule: NONE, check: Literal::NONE, aim: Aim::NOTHING };
     /// Marks a rule that has more literals, or is decided later.
-    pub(super) const LOOK: u32 = 1 << 31;
+    const LOOK: u32 = 1 << 31;
+
+    pub(super) fn new(rule: RuleId, look: bool, check: Literal, aim: Aim) -> Self {
+        Self { rule: if look { rule | Self::LOOK } else { rule }, check, aim }
+    }
+
+    #[inline]
+    pub(super) fn rule(self) -> RuleId {
+        self.rule & !Self::LOOK
+    }
+
+    /// Whether there is more to it than the check.
+    #[inline]
+    pub(super) fn must_look(self) -> bool {
+        self.rule & Self::LOOK != 0
+    }
 }
 
 /// What follows from a rule, small enough to lie beside it: most have one target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Aim {
-    /// A subscription that any such element satisfies.
-    Subscription(u32),
-    /// A subscription that the root element satisfies.
-    Root(u32),
-    /// An atom of the parent, if that is one of these.
-    Parent(At, AtomId),
+    One(Target),
     /// Several targets, by number, or none.
     Several(u32),
 }
 
 impl Aim {
     const NOTHING: Self = Self::Several(NONE);
-
-    fn new(target: Target) -> Option<Self> {
-        match target {
-            Target::Subscription { min: 1, exact: false, expression } => Some(Self::Subscription(expression)),
-            Target::Subscription { min: 1, exact: true, expression } => Some(Self::Root(expression)),
-            Target::Above { at, min: 1, exact: true, atom } => Some(Self::Parent(at, atom)),
-            _ => None,
-        }
-    }
-
-    fn target(self) -> Option<Target> {
-        match self {
-            Self::Subscription(expression) => Some(Target::Subscription { min: 1, exact: false, expression }),
-            Self::Root(expression) => Some(Target::Subscription { min: 1, exact: true, expression }),
-            Self::Parent(at, atom) => Some(Target::Above { at, min: 1, exact: true, atom }),
-            Self::Several(_) => None,
-        }
-    }
 }
 
 /// What follows when a rule holds for an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
-    /// A subscription, if the element is so deep.
-    Subscription { min: u32, exact: bool, expression: u32 },
-    /// An atom of the elements above that are meant.
-    Above { at: At, min: u32, exact: bool, atom: AtomId },
+    /// A subscription, if the way fits.
+    Subscription { way: WayId, expression: u32 },
+    /// An atom of the elements that the way leads to.
+    Above { way: WayId, atom: AtomId },
     /// An atom of the element itself.
     Same(AtomId),
 }
 
-/// What follows when a rule has several targets, or one that is no subscription.
+/// What follows when a rule has several targets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Targets {
-    /// Atoms of the parent, by its name.
-    pub(super) parents: Vec<(At, AtomId)>,
+    /// Those that ask for a parent, sorted by that.
+    pub(super) parents: Vec<(At, Target)>,
     pub(super) others: Vec<Target>,
 }
 
 impl Targets {
-    fn insert(&mut self, target: Target) {
-        if let Target::Above { at, min: 1, exact: true, atom } = target {
-            let place = self.parents.partition_point(|&(each, _)| each < at);
-            self.parents.insert(place, (at, atom));
-        } else {
-            self.others.push(target);
+    fn insert(&mut self, target: Target, ways: &Ways) {
+        match target.way().and_then(|way| ways.get(way).parent()) {
+            Some(at) => {
+                let place = self.parents.partition_point(|&(each, _)| each < at);
+                self.parents.insert(place, (at, target));
+            }
+            None => self.others.push(target),
         }
     }
 
-    fn remove(&mut self, wanted: impl Fn(Target) -> bool) {
-        let parent = |&(at, atom): &(At, AtomId)| wanted(Target::Above { at, min: 1, exact: true, atom });
-        if let Some(at) = self.parents.iter().position(parent) {
-            self.parents.remove(at);
-        } else if let Some(at) = self.others.iter().position(|&target| wanted(target)) {
-            self.others.swap_remove(at);
+    fn remove(&mut self, wanted: impl Fn(Target) -> bool) -> Option<Target> {
+        if let Some(at) = self.parents.iter().position(|&(_, target)| wanted(target)) {
+            return Some(self.parents.remove(at).1);
         }
+        let at = self.others.iter().position(|&target| wanted(target))?;
+        Some(self.others.swap_remove(at))
     }
 
-    /// The atoms that a parent of this kind is told.
+    fn is_empty(&self) -> bool {
+        self.parents.is_empty() && self.others.is_empty()
+    }
+
+    /// Those that ask for a parent of this kind.
     #[inline]
-    pub(super) fn of_parent(&self, at: At) -> impl Iterator<Item = AtomId> {
+    pub(super) fn of_parent(&self, at: At) -> impl Iterator<Item = Target> {
         let from =
             if self.parents.len() > 8 { self.parents.partition_point(|&(each, _)| each < at) } else { 0 };
         let near = self.parents[from..].iter().skip_while(move |&&(each, _)| each < at);
-        near.take_while(move |&&(each, _)| each == at).map(|&(_, atom)| atom)
+        near.take_while(move |&&(each, _)| each == at).map(|&(_, target)| target)
+    }
+}
+
+impl Target {
+    fn way(self) -> Option<WayId> {
+        match self {
+            Self::Subscription { way, .. } | Self::Above { way, .. } => Some(way),
+            Self::Same(_) => None,
+        }
     }
 }
 
@@ -176,10 +177,6 @@ impl Rules {
     #[inline]
     pub(super) fn get(&self, id: RuleId) -> &Rule {
         &self.rules[id as usize]
-    }
-
-    pub(super) fn get_mut(&mut self, id: RuleId) -> &mut Rule {
-        &mut self.rules[id as usize]
     }
 
     #[inline]
@@ -203,7 +200,7 @@ impl Rules {
         } else {
             few[1] = Literal(super::put(&mut self.many, &mut self.free_many, given.into()));
         }
-        let rule = Rule { few, at, key: NONE, place: 0, stratum, aim: Aim::NOTHING };
+        let rule = Rule { few, at, stratum, aim: Aim::NOTHING };
         let id = super::put(&mut self.rules, &mut self.free, rule);
         let (rules, many) = (&self.rules, &self.many);
         self.index.insert_unique(hash(&(at, given)), id, |&id| {
@@ -234,6 +231,11 @@ impl Rules {
         self.index.iter().copied().collect()
     }
 
+    /// One more than the largest number.
+    pub(super) fn bound(&self) -> usize {
+        self.rules.len()
+    }
+
     pub(super) fn settle(&mut self) {
         for targets in &mut self.targets {
             targets.parents.shrink_to_fit();
@@ -253,41 +255,47 @@ impl Rules {
         &self.targets[several as usize]
     }
 
-    pub(super) fn aim(&mut self, id: RuleId, target: Target) {
+    pub(super) fn aim(&mut self, id: RuleId, target: Target, ways: &Ways) {
         let known = self.rules[id as usize].aim;
-        self.rules[id as usize].aim = match (known, Aim::new(target)) {
-            (Aim::NOTHING, Some(single)) => single,
-            (Aim::Several(several), _) if several != NONE => {
-                self.targets[several as usize].insert(target);
+        self.rules[id as usize].aim = match known {
+            Aim::NOTHING => Aim::One(target),
+            Aim::Several(several) => {
+                self.targets[several as usize].insert(target, ways);
                 known
             }
-            _ => {
+            Aim::One(first) => {
                 let mut targets = Targets::default();
-                known.target().into_iter().chain([target]).for_each(|target| targets.insert(target));
+                targets.insert(first, ways);
+                targets.insert(target, ways);
                 Aim::Several(super::put(&mut self.targets, &mut self.free_targets, targets))
             }
         };
     }
 
-    /// Takes a target away; whether it was the last.
-    pub(super) fn miss(&mut self, id: RuleId, wanted: impl Fn(Target) -> bool) -> bool {
-        if let Aim::Several(several) = self.rules[id as usize].aim {
-            let targets = &mut self.targets[several as usize];
-            targets.remove(wanted);
-            if !targets.parents.is_empty() || !targets.others.is_empty() {
-                return false;
+    /// Takes a target away; which, and whether it was the last.
+    pub(super) fn miss(&mut self, id: RuleId, wanted: impl Fn(Target) -> bool) -> (Option<Target>, bool) {
+        let missed = match self.rules[id as usize].aim {
+            Aim::One(target) => Some(target),
+            Aim::NOTHING => None,
+            Aim::Several(several) => {
+                let targets = &mut self.targets[several as usize];
+                let missed = targets.remove(wanted);
+                if !targets.is_empty() {
+                    return (missed, false);
+                }
+                *targets = Targets::default();
+                self.free_targets.push(several);
+                missed
             }
-            *targets = Targets::default();
-            self.free_targets.push(several);
-        }
+        };
         self.rules[id as usize].aim = Aim::NOTHING;
-        true
+        (missed, true)
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
         let many: usize = self.many.iter().map(|literals| literals.len() * 4 + 16).sum();
         let targets = self.targets.iter().map(|targets| {
-            targets.parents.capacity() * size_of::<(At, AtomId)>()
+            targets.parents.capacity() * size_of::<(At, Target)>()
                 + targets.others.capacity() * size_of::<Target>()
         });
         many + targets.sum::<usize>()

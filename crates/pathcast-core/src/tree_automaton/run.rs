@@ -1,12 +1,15 @@
 //! A run over one document: open elements, and what they have been told.
 
-use super::TreeAutomaton;
+use std::sync::Arc;
+
 use super::atoms::AtomId;
-use super::keys::TOLD;
-use super::place::{Asker, At};
+use super::computed::Computed;
+use super::keys::{Keys, TOLD};
+use super::place::{Asked, Asker, At, Ats};
 use super::rules::RuleId;
 use super::subjects::{Leaf, SubjectId};
 use super::summary::Summary;
+use super::{NONE, TreeAutomaton};
 use crate::names::Resolved;
 
 /// The number of an element in document order, going on from one document to the next.
@@ -28,6 +31,8 @@ pub(super) struct Open {
     pub(super) told: Vec<AtomId>,
     often: usize,
     pub(super) summaries: Vec<(SubjectId, Summary)>,
+    /// So many summaries may there be before those of one subject are put together.
+    many: usize,
     /// Subjects of which only the first counts, that it has had.
     had: Vec<SubjectId>,
 }
@@ -42,6 +47,18 @@ pub(super) struct State {
     pub(super) hits: u32,
 }
 
+/// What a run knows of a subject.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Current {
+    /// The element that ended last and had a value.
+    pub(super) of: Serial,
+    pub(super) hits: u32,
+    pub(super) summary: Summary,
+    /// The element that had a value last, and the place of its summary.
+    open: Serial,
+    place: u32,
+}
+
 /// All that changes while documents are read; reused from one to the next.
 #[derive(Debug, Default)]
 pub struct Run {
@@ -49,6 +66,10 @@ pub struct Run {
     pub(super) open: Vec<Open>,
     pub(super) depth: usize,
     pub(super) states: Vec<State>,
+    /// What rules wait for while this document is read.
+    pub(super) keys: Option<Arc<Keys>>,
+    /// By way: where it leads from the element that ends.
+    pub(super) reached: Vec<(Serial, u32)>,
     serial: Serial,
     text: String,
     /// Open elements whose string-value is asked for.
@@ -56,7 +77,7 @@ pub struct Run {
     /// Where the text node at hand starts.
     node: Option<usize>,
     /// By subject: the summary of the element that ends.
-    pub(super) current: Vec<(Serial, Option<Summary>)>,
+    pub(super) current: Vec<Current>,
     pub(super) queue: Vec<AtomId>,
     /// By stratum: rules to be looked at when the atoms before are known.
     pub(super) later: Vec<Vec<RuleId>>,
@@ -73,28 +94,34 @@ impl Run {
         }
         self.found.resize(automaton.held.len().div_ceil(64), 0);
         self.states.resize(automaton.atoms.bound(), State::default());
-        self.current.resize(automaton.subjects.bound(), (0, None));
+        self.current.resize(automaton.subjects.bound(), Current::default());
+        self.reached.resize(automaton.ways.bound(), (0, NONE));
         // Half of all numbers are left for one document.
         if self.serial > Serial::MAX / 2 {
             self.serial = 0;
-            self.states.fill(State::default());
-            self.current.fill((0, None));
+            self.states.iter_mut().for_each(|state| (state.told, state.so) = (0, 0));
+            self.current.iter_mut().for_each(|current| (current.of, current.open) = (0, 0));
+            self.reached.fill((0, NONE));
         }
         self.documents += 1;
         if self.documents >= TOLD {
             self.tell(automaton);
         }
+        self.keys = Some(automaton.keys());
         self.text.clear();
         (self.depth, self.valued, self.node) = (0, 0, None);
         self.push(None);
     }
 
-    fn tell(&mut self, automaton: &TreeAutomaton) {
-        let hits = (0..).zip(&mut self.states).filter(|(_, state)| state.hits > 0);
-        automaton
-            .seen
-            .tell(self.documents, hits.map(|(atom, state)| (atom, std::mem::take(&mut state.hits))));
-        self.documents = 0;
+    /// Tells what was counted.
+    pub(super) fn tell(&mut self, automaton: &TreeAutomaton) {
+        let atoms = self.states.iter().map(|state| state.hits);
+        let subjects = self.current.iter().map(|current| current.hits);
+        if automaton.learn(self.documents, atoms, subjects) {
+            self.documents = 0;
+            self.states.iter_mut().for_each(|state| state.hits = 0);
+            self.current.iter_mut().for_each(|current| current.hits = 0);
+        }
     }
 
     fn push(&mut self, name: Option<Resolved>) -> &mut Open {
@@ -108,7 +135,7 @@ impl Run {
         open.summaries.clear();
         open.had.clear();
         (open.name, open.serial, open.own, open.text) = (name, self.serial, None, false);
-        open.often = TOLD_OFTEN;
+        (open.often, open.many) = (TOLD_OFTEN, TOLD_OFTEN);
         open
     }
 
@@ -129,27 +156,37 @@ impl Run {
         let at = self.text.len();
         let (mut own, mut text) = (false, false);
         for asked in automaton.places.of(name) {
-            own |= !asked.own.is_empty();
-            text |= !asked.text.is_empty();
+            own |= asked.own;
+            text |= asked.text;
         }
         let open = self.push(Some(name));
         open.own = own.then_some(at);
         open.text = text;
         self.valued += usize::from(own);
-        let element = self.depth - 1;
+        let parent = self.parent();
         for asked in automaton.places.of(name) {
-            for &asker in &asked.here {
-                self.value(automaton, asker, element, "");
-            }
-            if asked.attributes.is_empty() && asked.wild.is_empty() {
-                continue;
-            }
+            self.asked(automaton, asked, Leaf::Here, &parent, "");
             for (place, &found) in attributes.iter().enumerate() {
-                let wild = asked.wild.iter().filter(|(wanted, _)| wanted.admits(found));
-                let askers = asked.attribute(found.name).chain(wild.map(|&(_, asker)| asker));
-                askers.for_each(|asker| self.value(automaton, asker, element, value(place)));
+                self.asked(automaton, asked, Leaf::Attribute(found.name), &parent, value(place));
+                if asked.wild {
+                    for &(leaf, asker) in asked.wild() {
+                        if matches!(leaf, Leaf::Wild(wanted) if wanted.admits(found)) {
+                            self.value(automaton, asker, value(place));
+                        }
+                    }
+                }
             }
         }
+    }
+
+    /// What the parent of the innermost open element is.
+    fn parent(&self) -> Ats {
+        self.depth.checked_sub(2).map_or_else(Ats::default, |level| self.ats(level))
+    }
+
+    /// Tells a value to all who ask for it.
+    fn asked(&mut self, automaton: &TreeAutomaton, asked: &Asked, leaf: Leaf, parent: &Ats, value: &str) {
+        asked.asking(leaf, parent, |asker| self.value(automaton, asker, value));
     }
 
     /// A piece of text; pieces with no other event between them are one text node.
@@ -174,10 +211,9 @@ impl Run {
             && let Some(name) = self.open[self.depth - 1].name
         {
             let text = std::mem::take(&mut self.text);
+            let parent = self.parent();
             for asked in automaton.places.of(name) {
-                for &asker in &asked.text {
-                    self.value(automaton, asker, self.depth - 1, &text[from..]);
-                }
+                self.asked(automaton, asked, Leaf::Text, &parent, &text[from..]);
             }
             self.text = text;
         }
@@ -194,10 +230,9 @@ impl Run {
             && let Some(name) = self.open[element].name
         {
             let text = std::mem::take(&mut self.text);
+            let parent = self.parent();
             for asked in automaton.places.of(name) {
-                for &asker in &asked.own {
-                    self.value(automaton, asker, element, &text[from..]);
-                }
+                self.asked(automaton, asked, Leaf::Own, &parent, &text[from..]);
             }
             self.text = text;
             self.valued -= 1;
@@ -213,6 +248,8 @@ impl Run {
     pub fn finish(&mut self, automaton: &TreeAutomaton) -> &[u32] {
         self.decide(automaton);
         self.depth = 0;
+        // Who changes the keys next need not copy them.
+        self.keys = None;
         &self.matched
     }
 
@@ -234,8 +271,14 @@ impl Run {
         }
     }
 
+    /// The kinds that the element at a level is of.
+    pub(super) fn ats(&self, level: usize) -> Ats {
+        Ats::of(self.open[level].name)
+    }
+
     /// Looks a value of a subject up and tells the element that it is of.
-    fn value(&mut self, automaton: &TreeAutomaton, asker: Asker, element: usize, value: &str) {
+    fn value(&mut self, automaton: &TreeAutomaton, asker: Asker, value: &str) {
+        let element = self.depth - 1;
         let Some(above) = element.checked_sub(asker.up as usize) else { return };
         if !self.is(above, asker.at) {
             return;
@@ -259,16 +302,49 @@ impl Run {
             self.open[level].had.push(subject);
         }
         debug_assert!(way.leaf != Leaf::Here || value.is_empty());
+        match way.computed {
+            Computed::Nothing => self.look_up(automaton, subject, level, value),
+            Computed::Counted => self.sum_up(subject, level, &Summary::ONE),
+            computed => self.look_up(automaton, subject, level, &computed.of(value)),
+        }
+    }
+
+    /// Tells an element which tests a value of it passes.
+    fn look_up(&mut self, automaton: &TreeAutomaton, subject: SubjectId, level: usize, value: &str) {
         let known = (&automaton.atoms, &automaton.constants);
         let tests = &automaton.tests[subject as usize];
         let summary = tests.look_up(subject, value, known, |atom| self.tell_once(level, atom));
         if let Some(summary) = summary {
-            let summaries = &mut self.open[level].summaries;
-            match summaries.iter_mut().find(|(each, _)| *each == subject) {
-                Some((_, known)) => known.add(&summary),
-                None => summaries.push((subject, summary)),
-            }
+            self.sum_up(subject, level, &summary);
         }
+    }
+
+    /// Adds to what is known of a subject's values below an element. A subject may have several summaries when elements
+    /// of one kind lie within each other.
+    fn sum_up(&mut self, subject: SubjectId, level: usize, summary: &Summary) {
+        let Open { serial, summaries, many, .. } = &mut self.open[level];
+        if self.current[subject as usize].open == *serial {
+            summaries[self.current[subject as usize].place as usize].1.add(summary);
+            return;
+        }
+        if summaries.len() > *many {
+            summaries.sort_unstable_by_key(|&(subject, _)| subject);
+            summaries.dedup_by(|(right, more), (left, summary)| {
+                let same = left == right;
+                if same {
+                    summary.add(more);
+                }
+                same
+            });
+            for (place, (subject, _)) in (0..).zip(&*summaries) {
+                (self.current[*subject as usize].open, self.current[*subject as usize].place) =
+                    (*serial, place);
+            }
+            *many = 2 * summaries.len() + TOLD_OFTEN;
+        }
+        summaries.push((subject, *summary));
+        let current = &mut self.current[subject as usize];
+        (current.open, current.place) = (*serial, summaries.len() as u32 - 1);
     }
 
     /// Tells an element that an atom is so.
@@ -303,7 +379,8 @@ impl Run {
         self.open.iter().map(open).sum::<usize>()
             + self.open.capacity() * size_of::<Open>()
             + self.states.capacity() * size_of::<State>()
-            + self.current.capacity() * size_of::<(Serial, Option<Summary>)>()
+            + self.current.capacity() * size_of::<Current>()
+            + self.reached.capacity() * size_of::<(Serial, u32)>()
             + self.text.capacity()
             + self.found.capacity() * 8
             + (self.queue.capacity() + self.matched.capacity()) * 4

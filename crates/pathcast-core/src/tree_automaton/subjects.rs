@@ -5,28 +5,35 @@
 
 use hashbrown::HashTable;
 
+use super::computed::Computed;
 use super::place::{Asker, At, Places};
 use crate::hashing::hash;
+use crate::names::NameId;
 use crate::pattern::NameTest;
 
 /// The number of a subject.
 pub(super) type SubjectId = u32;
 
-/// The way to a value, each step so many levels down.
+/// Elements, each so many levels below the one before.
+pub(super) type Steps = Box<[(u32, NameTest)]>;
+
+/// The way to a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Subject {
     /// The element that is asked.
     pub(super) of: At,
     /// Elements below it.
-    pub(super) steps: Box<[(u32, NameTest)]>,
+    pub(super) steps: Steps,
     /// What is looked at of the last of them.
     pub(super) leaf: Leaf,
     /// Whether only the first in document order counts.
     pub(super) first: bool,
+    /// What is done with it before it is tested.
+    pub(super) computed: Computed,
 }
 
 /// What of an element is a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Leaf {
     /// That it is there.
     Here,
@@ -34,8 +41,16 @@ pub(super) enum Leaf {
     Own,
     /// Each of its text nodes.
     Text,
-    /// Its attributes of such a name.
-    Attribute(NameTest),
+    /// Its attribute of this name.
+    Attribute(NameId),
+    /// Its attributes of a namespace or of any name.
+    Wild(NameTest),
+}
+
+impl Leaf {
+    pub(super) fn attribute(name: NameTest) -> Self {
+        if let NameTest::Name(name) = name { Self::Attribute(name) } else { Self::Wild(name) }
+    }
 }
 
 /// All subjects that some test asks about.
@@ -49,6 +64,11 @@ pub(super) struct Subjects {
 }
 
 impl Subject {
+    /// All values of some kind, as they are.
+    pub(super) fn new(of: At, steps: Steps, leaf: Leaf) -> Self {
+        Self { of, steps, leaf, first: false, computed: Computed::Nothing }
+    }
+
     fn end(&self) -> At {
         self.steps.last().map_or(self.of, |&(_, name)| At::element(name))
     }
@@ -81,16 +101,7 @@ impl Subjects {
         asker.subject = id;
         let subjects = &self.subjects;
         self.index.insert_unique(place, id, |&id| hash(&subjects[id as usize].0));
-        places.change(end, |asked| match leaf {
-            Leaf::Here => asked.here.push(asker),
-            Leaf::Own => asked.own.push(asker),
-            Leaf::Text => asked.text.push(asker),
-            Leaf::Attribute(NameTest::Name(name)) => {
-                let place = asked.attributes.partition_point(|&(each, _)| each < name);
-                asked.attributes.insert(place, (name, asker));
-            }
-            Leaf::Attribute(name) => asked.wild.push((name, asker)),
-        });
+        places.change(end, |asked| asked.insert(leaf, asker));
         id
     }
 
@@ -105,13 +116,7 @@ impl Subjects {
             entry.remove();
         }
         self.text -= usize::from(subject.looks_at_text());
-        places.change(subject.end(), |asked| match subject.leaf {
-            Leaf::Here => asked.here.retain(|each| each.subject != id),
-            Leaf::Own => asked.own.retain(|each| each.subject != id),
-            Leaf::Text => asked.text.retain(|each| each.subject != id),
-            Leaf::Attribute(NameTest::Name(_)) => asked.attributes.retain(|(_, each)| each.subject != id),
-            Leaf::Attribute(_) => asked.wild.retain(|(_, each)| each.subject != id),
-        });
+        places.change(subject.end(), |asked| asked.remove(subject.leaf, subject.asker(id)));
         self.free.push(id);
         true
     }

@@ -14,7 +14,7 @@ use crate::values::Real;
 use crate::xpath::ast::Comparison;
 
 /// What is known of all values of a subject below one element.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Summary {
     /// The constant that every value is, or none.
     only: TextId,
@@ -24,15 +24,21 @@ pub(super) struct Summary {
     largest: f64,
     /// Whether some value is no number.
     other: bool,
+    /// How many values there are, where only that is asked for.
+    count: u64,
 }
 
 impl Summary {
+    /// One value, whichever it is.
+    pub(super) const ONE: Self =
+        Self { only: NONE, several: false, least: 0.0, largest: 0.0, other: false, count: 1 };
+
     /// Of one value: the constant it is, or none, and its number.
     pub(super) fn new(text: Option<TextId>, number: f64) -> Self {
         let only = text.unwrap_or(NONE);
         let other = number.is_nan();
         let (least, largest) = if other { (f64::INFINITY, f64::NEG_INFINITY) } else { (number, number) };
-        Self { only, several: false, least, largest, other }
+        Self { only, several: false, least, largest, other, count: 0 }
     }
 
     pub(super) fn add(&mut self, more: &Self) {
@@ -40,6 +46,16 @@ impl Summary {
         self.least = self.least.min(more.least);
         self.largest = self.largest.max(more.largest);
         self.other |= more.other;
+        self.count += more.count;
+    }
+
+    /// Whether values are counted, and not looked at.
+    pub(super) fn is_count(&self) -> bool {
+        self.count > 0
+    }
+
+    pub(super) fn count(&self) -> u64 {
+        self.count
     }
 
     /// Whether some value passes.

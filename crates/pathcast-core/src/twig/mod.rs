@@ -20,5 +20,6 @@ pub use arena::{Arena, ConditionId};
 pub use budget::{Budget, Exceeded};
 pub use evaluate::{Evaluator, Memory};
 pub use labels::Label;
+pub(crate) use terms::normalized;
 pub use terms::{Context, Ref, TermId};
 pub use tree::{Kind, NodeId, Tree};

@@ -17,6 +17,7 @@ mod values;
 mod walk;
 
 pub use node::Ref;
+pub(crate) use strings::normalized;
 pub(super) use values::TermMemory;
 
 use crate::pattern::{Operator, Origin, Term};

@@ -191,7 +191,8 @@ fn substring(text: &str, from: f64, length: Option<f64>) -> (usize, usize) {
     bytes.unwrap_or((0, 0))
 }
 
-fn normalized(text: Cow<'_, str>) -> Cow<'_, str> {
+/// A text without leading and trailing spaces, and with one space where there were several.
+pub(crate) fn normalized(text: Cow<'_, str>) -> Cow<'_, str> {
     let space = |character: char| matches!(character, ' ' | '\t' | '\r' | '\n');
     let clean = |text: &str| {
         let bytes = text.as_bytes();
