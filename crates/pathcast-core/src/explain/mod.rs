@@ -90,7 +90,7 @@ pub fn explain(
     let plans = Planner { scope: &mut scope, arena: &mut arena }.parts(&expression)?;
     let namespaces = if written.namespaces.is_empty() { &settings.namespaces } else { &written.namespaces };
     let normal_form = Printer { names: &names, namespaces }.alternatives(&condition).join(" or ");
-    let picture = match Picture::draw(document, &settings.limits, &names, settings.ignore_namespaces) {
+    let picture = match Picture::draw(document, settings, &names) {
         Ok(picture) => picture,
         Err(error) => return Ok(Err(error)),
     };
