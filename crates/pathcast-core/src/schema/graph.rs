@@ -231,12 +231,11 @@ impl Graph {
                 }
                 set
             }
-            NameTest::Namespace(id) => {
-                let uri = names.parts(id).0;
+            NameTest::Partial(id) => {
                 let mut set = ElementSet::new(self.bound());
                 let fits = |&element: &ElementId| {
                     let name = self.name(element);
-                    name.0 == uri || name == (ANYTHING, ANYTHING)
+                    name.1 == ANYTHING || agrees(name, id, names)
                 };
                 (0..self.document()).filter(fits).for_each(|element| {
                     set.insert(element);
@@ -270,10 +269,9 @@ impl Graph {
                 let found = [find(uri, local), find(ANYTHING, ANYTHING)];
                 found.into_iter().filter(|&found| found != NameId::OTHER).collect()
             }
-            NameTest::Namespace(id) => {
-                let uri = names.parts(id).0;
-                let fits = |parts: (&str, &str)| parts.0 == uri || parts == (ANYTHING, ANYTHING);
-                known.map(NameId).filter(|&id| fits(self.attribute_names.parts(id))).collect()
+            NameTest::Partial(id) => {
+                let fits = |parts: (&str, &str)| parts.1 == ANYTHING || agrees(parts, id, names);
+                known.map(NameId).filter(|&known| fits(self.attribute_names.parts(known))).collect()
             }
         }
     }
@@ -422,4 +420,10 @@ fn repeat(set: ElementSet, times: u32, step: impl Fn(&ElementSet) -> ElementSet)
         }
     }
     now
+}
+
+/// Whether a name is one of an `n:*` or a `*:a` of an expression.
+fn agrees(name: (&str, &str), partial: NameId, names: &Names) -> bool {
+    let (uri, local) = names.parts(partial);
+    if names.is_local(partial) { name.1 == local } else { name.0 == uri }
 }

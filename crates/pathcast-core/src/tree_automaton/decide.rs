@@ -134,7 +134,7 @@ impl Run {
                 None => targets.of_parent(At::DOCUMENT).for_each(|atom| self.tell_once(level - 1, atom)),
                 Some(name) => {
                     let named = At::element(NameTest::Name(name.name));
-                    for at in [Some(named), At::namespace_of(name), Some(At::ANY)].into_iter().flatten() {
+                    for at in [named, At::ANY].into_iter().chain(At::partials_of(name)) {
                         targets.of_parent(at).for_each(|atom| self.tell_once(level - 1, atom));
                     }
                 }

@@ -7,8 +7,7 @@ use super::place::{Asker, At};
 use super::rules::RuleId;
 use super::subjects::{Leaf, SubjectId};
 use super::summary::Summary;
-use crate::names::{NameId, Resolved};
-use crate::pattern::NameTest;
+use crate::names::Resolved;
 
 /// The number of an element in document order, going on from one document to the next.
 pub(super) type Serial = u32;
@@ -146,7 +145,7 @@ impl Run {
                 continue;
             }
             for (place, &found) in attributes.iter().enumerate() {
-                let wild = asked.wild.iter().filter(|(wanted, _)| is_named(found, *wanted));
+                let wild = asked.wild.iter().filter(|(wanted, _)| wanted.admits(found));
                 let askers = asked.attribute(found.name).chain(wild.map(|&(_, asker)| asker));
                 askers.for_each(|asker| self.value(automaton, asker, element, value(place)));
             }
@@ -308,13 +307,5 @@ impl Run {
             + self.text.capacity()
             + self.found.capacity() * 8
             + (self.queue.capacity() + self.matched.capacity()) * 4
-    }
-}
-
-fn is_named(found: Resolved, wanted: NameTest) -> bool {
-    match wanted {
-        NameTest::Any => true,
-        NameTest::Name(id) => found.name == id,
-        NameTest::Namespace(id) => found.namespace == id && id != NameId::OTHER,
     }
 }
