@@ -10,6 +10,7 @@
 
 from pathcast._core import __version__
 from pathcast.errors import (
+    Cancelled,
     DatabaseError,
     DocumentError,
     DocumentLimitError,
@@ -30,11 +31,13 @@ from pathcast.explanation import (
     Explanation,
     explain,
 )
-from pathcast.index import Index, MatchBatch, Matches, Node, engines, matches
+from pathcast.index import Cancellation, Index, MatchBatch, Matches, Node, engines, matches
 from pathcast.limits import Limits
 from pathcast.types import XPath
 
 __all__ = [
+    "Cancellation",
+    "Cancelled",
     "DatabaseError",
     "DocumentError",
     "DocumentLimitError",

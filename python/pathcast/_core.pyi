@@ -8,6 +8,7 @@ from pathcast.types import ArrowArray, ArrowStream, Document, Id, Subscription, 
 
 __all__ = [
     "Batch",
+    "Cancellation",
     "Cover",
     "Graph",
     "Index",
@@ -177,6 +178,18 @@ class Graph:
     def __len__(self) -> int: ...
 
 @final
+class Cancellation:
+    """Ends the calls that it is given to, from any thread."""
+
+    def __new__(cls) -> Cancellation: ...
+    def cancel(self) -> None:
+        """Ends the calls that run and those that begin later."""
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether `cancel` was called."""
+
+@final
 class Index:
     """Subscriptions and matching; `pathcast.Index` is the way to it."""
 
@@ -193,6 +206,7 @@ class Index:
         prune: tuple[int, int, int, bool, bool] | None,
         validate: bool,
         refuse_impossible: bool,
+        entities: Mapping[str, str],
     ) -> Index: ...
     def add(
         self,
@@ -234,13 +248,23 @@ class Index:
     def remove(self, id: Id) -> None:
         """Removes a subscription; `KeyError` when there is none."""
 
-    def match(self, document: Document) -> list[Id]:
+    def clear(self) -> None:
+        """Removes all subscriptions."""
+
+    def match(self, document: Document, cancellation: Cancellation | None = None) -> list[Id]:
         """The ids of the subscriptions that a document satisfies."""
 
-    def select(self, document: Document) -> tuple[dict[Id, list[Node]], list[Id]]:
+    def select(
+        self, document: Document, cancellation: Cancellation | None = None
+    ) -> tuple[dict[Id, list[Node]], list[Id]]:
         """The nodes that each matching subscription selects, and the ids that could not be decided."""
 
-    def match_many(self, documents: Iterable[Document] | ArrowArray | ArrowStream, threads: int) -> Batch:
+    def match_many(
+        self,
+        documents: Iterable[Document | None] | ArrowArray | ArrowStream,
+        threads: int,
+        cancellation: Cancellation | None = None,
+    ) -> Batch:
         """One result for each document, in order."""
 
     def __len__(self) -> int: ...
@@ -257,6 +281,13 @@ class Index:
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Index:
         """Reads an index from a file."""
+
+    def to_bytes(self) -> bytes:
+        """The bytes that `save` writes."""
+
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Index:
+        """The index that `to_bytes` gave the bytes of."""
 
 @final
 class Node:

@@ -170,6 +170,10 @@ class EvaluationError(LimitError):
         )
 
 
+class Cancelled(PathcastError):  # noqa: N818 - nothing went wrong
+    """A call that was ended by its `Cancellation`; it changed nothing."""
+
+
 class SchemaError(PathcastError, ValueError):
     """A schema that cannot be read, or one that is needed and missing."""
 

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from pathcast import _core
 from pathcast._core import Batch as MatchBatch
-from pathcast._core import Matches, Node
-from pathcast.errors import EvaluationError, SchemaError, SchemaWarning
+from pathcast._core import Cancellation, Matches, Node
+from pathcast.arguments import expect, expect_many, known_entities, thread_count
+from pathcast.errors import DocumentError, EvaluationError, SchemaError, SchemaWarning
 from pathcast.limits import Limits
+from pathcast.streaming import streamed
 from pathcast.types import ArrowArray, ArrowStream, Document, Id, Namespaces, Subscription, Variables
 
 if TYPE_CHECKING:
     from pathcast.schema import CompiledSchema, Pruning, Schema
 
-__all__ = ["Index", "MatchBatch", "Matches", "Node", "engines", "matches"]
+__all__ = ["Cancellation", "Index", "MatchBatch", "Matches", "Node", "engines", "matches"]
 
 _TOLD = 10  # warnings of one call that are given one by one
 
@@ -55,6 +57,7 @@ class Index:
         prune: bool | Pruning | None = None,
         validate: bool | None = None,
         impossible: Literal["warn", "error", "ignore"] = "warn",
+        entities: Literal["html"] | Mapping[str, str] | None = None,
     ) -> None:
         """An empty set.
 
@@ -71,6 +74,15 @@ class Index:
         false. The order and number of children do not matter to the answer and are not checked. The engine
         ``"pma"`` needs a schema and prunes by it, unless `prune` is false.
 
+        `entities` are those that documents may use without declaring them: ``"html"`` for the names of
+        HTML 4, such as ``&nbsp;``, or a mapping of names to texts. Those that a schema's DTD declares are
+        known as well.
+
+        >>> index = Index(entities="html")
+        >>> index.add(1, "//price[. = '5€']")
+        >>> index.match("<price>5&euro;</price>")
+        [1]
+
         >>> from pathcast.schema import Schema
         >>> schema = Schema.from_text("<!ELEMENT a (b*)> <!ELEMENT b EMPTY>")
         >>> index = Index(schema=schema, prune=True, impossible="error")
@@ -79,8 +91,18 @@ class Index:
         ([1], ['/a/b'])
         >>> index.add(2, "/b")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        pathcast.errors.XPathError: ... can never match under this DTD: the root is 'a', not 'b'
+        pathcast.errors.XPathError: ... can never match under this schema: the root is 'a', not 'b'
         """
+        expect("engine", engine, str, "a str")
+        expect("limits", limits, Limits | None, "a Limits")
+        expect("ordered", ordered, bool, "a bool")
+        expect("ignore_namespaces", ignore_namespaces, bool, "a bool")
+        expect("cache_bytes", cache_bytes, int | None, "an int")
+        expect("validate", validate, bool | None, "a bool")
+        if schema is not None and not hasattr(schema, "compiled"):
+            raise TypeError(f"schema must be a pathcast.schema.Schema, not {type(schema).__name__}")
+        if not isinstance(prune, bool | None) and not hasattr(prune, "values"):
+            raise TypeError(f"prune must be a bool or a pathcast.schema.Pruning, not {type(prune).__name__}")
         if prune is None:
             prune = needs_schema(engine)
             if prune and schema is None:
@@ -111,6 +133,7 @@ class Index:
             prune.values() if prune else None,
             bool(prune) if validate is None else validate,
             impossible == "error",
+            known_entities(entities) | dict(schema.entities if schema is not None else {}),
         )
         self._warns = impossible == "warn"
 
@@ -143,18 +166,22 @@ class Index:
         if warning and self._warns:
             warnings.warn(f"{id}: {warning}", SchemaWarning, stacklevel=2)
 
-    def add_many(self, subscriptions: Iterable[Subscription] | ArrowStream) -> None:
+    def add_many(self, subscriptions: Iterable[Subscription] | Mapping[Any, str] | ArrowStream) -> None:
         """Adds many subscriptions, all or none: if any is refused, `SubscriptionErrors` lists all bad ones.
 
-        Takes pairs ``(id, xpath)``, rows ``(id, xpath, ordered, namespaces, variables)``, or an Arrow table
-        with the columns `id` and `xpath` and perhaps `ordered`, `namespaces` and `variables` (a map binds
-        strings).
+        An id that is there twice is a `ValueError`. Takes a mapping of ids to expressions, pairs
+        ``(id, xpath)``, rows ``(id, xpath, ordered, namespaces, variables)``, or an Arrow table with the
+        columns `id` and `xpath` and perhaps `ordered`, `namespaces` and `variables` (a map binds strings).
 
         >>> index = Index()
         >>> index.add_many([(1, "/a/b"), (2, "//b[@x > 3]")])
+        >>> index.add_many({3: "/a"})
         >>> index.match("<a><b x='5'/></a>")
-        [1, 2]
+        [1, 2, 3]
         """
+        if isinstance(subscriptions, Mapping):
+            subscriptions = subscriptions.items()
+        expect_many("subscriptions", subscriptions, "pairs (id, xpath)")
         told = self._core.add_many(subscriptions)
         if not self._warns:
             return
@@ -202,8 +229,21 @@ class Index:
         """Removes a subscription; `KeyError` when there is none with this id."""
         self._core.remove(id)
 
-    def match(self, document: Document) -> list[Id]:
+    def clear(self) -> None:
+        """Removes all subscriptions; settings and schema stay.
+
+        >>> index = Index()
+        >>> index.add("s1", "//a")
+        >>> index.clear()
+        >>> list(index)
+        []
+        """
+        self._core.clear()
+
+    def match(self, document: Document, *, cancellation: Cancellation | None = None) -> list[Id]:
         """The ids of the subscriptions that a document satisfies, in order of registration.
+
+        Ctrl-C ends this call and every other that may take long; so does `cancellation`, from another thread.
 
         >>> Index().match("<a><b></a>")
         Traceback (most recent call last):
@@ -212,9 +252,9 @@ class Index:
         A subscription that costs more than `Limits.evaluation_steps` on this document is neither a yes nor a
         no: `EvaluationError` names it, and holds the answer for all others.
         """
-        return self._core.match(document)
+        return self._core.match(document, cancellation)
 
-    def select(self, document: Document) -> dict[Id, list[Node]]:
+    def select(self, document: Document, *, cancellation: Cancellation | None = None) -> dict[Id, list[Node]]:
         """The nodes that each subscription which matched selects, in document order.
 
         A subscription that asks for a boolean, a number or a string selects no nodes. An ordered one selects
@@ -230,15 +270,21 @@ class Index:
         >>> found["s2"]
         []
         """
-        found, failures = self._core.select(document)
+        found, failures = self._core.select(document, cancellation)
         if failures:
             raise EvaluationError(list(found), failures)
         return found
 
     def match_many(
-        self, documents: Iterable[Document] | ArrowArray | ArrowStream, threads: int = 1
+        self,
+        documents: Iterable[Document | None] | ArrowArray | ArrowStream,
+        threads: int | None = 1,
+        *,
+        cancellation: Cancellation | None = None,
     ) -> MatchBatch:
         """One result for each document, in order; a bad document yields a `DocumentError` in its place.
+
+        So does `None`, as a null in Arrow does. `threads=None` uses all cores.
 
         A result is a light sequence that builds no id until asked. An Arrow array (of `pyarrow`, `polars` or
         another library) is read in place.
@@ -249,9 +295,30 @@ class Index:
         >>> list(good), bad.line
         (['s1'], 1)
         """
-        if threads < 1:
-            raise ValueError(f"threads must be at least 1, not {threads}")
-        return self._core.match_many(documents, threads)
+        expect_many("documents", documents, "documents")
+        return self._core.match_many(documents, thread_count(threads), cancellation)
+
+    def match_stream(
+        self, documents: Iterable[Document | None], threads: int | None = 1
+    ) -> Iterator[Matches | DocumentError]:
+        """The results of `match_many` as they come, in order.
+
+        A document is taken when the result before it is wanted; with several threads, two for each of them
+        are taken ahead. So memory is bounded, however many documents there are.
+
+        >>> index = Index()
+        >>> index.add("s1", "/a/b")
+        >>> for matches in index.match_stream(["<a><b/></a>", "<a/>"]):
+        ...     print(list(matches))
+        ['s1']
+        []
+        """
+        expect_many("documents", documents, "documents")
+        return streamed(self._core, iter(documents), thread_count(threads))
+
+    def __iter__(self) -> Iterator[Id]:
+        """The ids in order of registration."""
+        return iter(self._core.ids())
 
     def __len__(self) -> int:
         return len(self._core)
@@ -298,6 +365,14 @@ class Index:
         index._core = _core.Index.load(path)
         index._warns = True
         return index
+
+    # A copy, a deep copy and what pickle gives are independent: they go through the bytes of a file.
+    def __getstate__(self) -> tuple[bytes, bool]:
+        return self._core.to_bytes(), self._warns
+
+    def __setstate__(self, state: tuple[bytes, bool]) -> None:
+        written, self._warns = state
+        self._core = _core.Index.from_bytes(written)
 
     def __repr__(self) -> str:
         stats = self.stats()

@@ -39,9 +39,14 @@ class Limits:
     """Steps that deciding one expression on one document may take, where it needs the tree."""
     work: int = 10_000_000_000
     """Such steps of all expressions on one document."""
+    entity_expansion: int = 0
+    """Bytes that the entities which a document declares may come to; 0 refuses their declarations."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value, highest = getattr(self, field.name), _HIGHEST.get(field.name, 1 << 62)
-            if not 1 <= value <= highest:
-                raise ValueError(f"{field.name} must be between 1 and {highest}, not {value}")
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise TypeError(f"{field.name} must be an int, not {type(value).__name__}")
+            lowest = 0 if field.name == "entity_expansion" else 1
+            if not lowest <= value <= highest:
+                raise ValueError(f"{field.name} must be between {lowest} and {highest}, not {value}")

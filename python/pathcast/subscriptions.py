@@ -13,11 +13,13 @@ import csv
 import gzip
 import json
 import os
+import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import PurePath
 from reprlib import repr as shortened
 from typing import IO, Any, TypeAlias
@@ -31,6 +33,7 @@ MAX_LINE = 1 << 20  # bytes; an expression may have 16 KiB, so a longer line is 
 
 Row: TypeAlias = tuple[int, Mapping[str, Any]]  # the line, and the cells by column
 
+_BINDING = re.compile(r"""xmlns(?::(?P<prefix>[^\s:="']+))?\s*=\s*(?P<quote>["'])(?P<uri>[^"']*)(?P=quote)""")
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -100,7 +103,7 @@ class SubscriptionFile:
         elif suffix == ".jsonl":
             yield from self._json(lines)
         else:
-            yield from self._table(lines, "," if suffix == ".csv" else "\t")
+            yield from self._table(lines, suffix)
 
     def _decoded(
         self, source: AbstractContextManager[IO[bytes] | gzip.GzipFile]
@@ -137,8 +140,10 @@ class SubscriptionFile:
             else:
                 yield number, row
 
-    def _table(self, lines: Iterator[tuple[int, str]], delimiter: str) -> Iterator[Row]:
-        reader = csv.reader((text for _, text in lines), delimiter=delimiter, strict=True)
+    def _table(self, lines: Iterator[tuple[int, str]], suffix: str) -> Iterator[Row]:
+        first = next(lines, (1, ""))
+        delimiter = "\t" if suffix == ".tsv" else _delimiter(first[1])
+        reader = csv.reader((text for _, text in chain([first], lines)), delimiter=delimiter, strict=True)
         header: list[str] | None = None
         while True:
             line = reader.line_num + 1
@@ -180,9 +185,27 @@ class _FileError(Exception):
 
 
 def _text(lines: Iterable[tuple[int, str]]) -> Iterator[Row]:
+    """One expression a line; ``#`` begins a comment line, ``xmlns:p="urn:x"`` binds a prefix from there on.
+
+    Neither can be an expression: none begins with ``#``, and XML keeps ``xmlns`` for itself.
+    """
+    namespaces: dict[str, str] = {}
     for number, text in lines:
-        if text.strip():
-            yield number, {"id": str(number), "xpath": text.rstrip("\r\n")}
+        if binding := _BINDING.fullmatch(text.strip()):
+            namespaces = {**namespaces, binding["prefix"] or "": binding["uri"]}
+        elif text.strip() and not text.lstrip().startswith("#"):
+            row: dict[str, Any] = {"id": str(number), "xpath": text.rstrip("\r\n")}
+            yield number, row | ({"namespaces": namespaces} if namespaces else {})
+
+
+def _delimiter(header: str) -> str:
+    """What stands between the columns: a comma, or the semicolon that spreadsheets write where 1.5 is 1,5.
+
+    >>> _delimiter("id;xpath"), _delimiter("id,xpath")
+    (';', ',')
+    """
+    names = [name.strip().strip('"') for name in header.split(";")]
+    return ";" if all(column in names for column in COLUMNS[:2]) else ","
 
 
 def _parquet(name: str) -> Iterator[Row]:

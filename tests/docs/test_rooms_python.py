@@ -19,7 +19,10 @@ ORDER = [
     "_core",
     "schema",
     "explanation",
+    "arguments",
+    "streaming",
     "index",
+    "aio",
     "pathcast",  # what `import pathcast` gives; the rooms behind it use it as users do
     "subscriptions",
     "reference",

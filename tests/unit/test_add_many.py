@@ -57,9 +57,19 @@ def test_rows_override_the_mode_of_the_set() -> None:
     assert filled(rows).match("<a><b/><c/></a>") == [1, 2, 4]
 
 
-def test_an_id_twice_is_its_last_expression_in_its_first_place() -> None:
-    index = filled([(1, "//x"), (2, "//c"), (1, "//a")])
-    assert index.match(DOCUMENT) == [1, 2]
+@pytest.mark.parametrize("ids", [(1, 2, 1), ("a", "b", "b")])
+def test_an_id_twice_is_an_error_and_nothing_is_added(ids: Any) -> None:
+    index = filled([(1, "//old")])
+    with pytest.raises(ValueError, match=r"the id .* is there twice, in rows \d and 2: none was added"):
+        index.add_many([(id, "//a") for id in ids])
+    with pytest.raises(ValueError, match="twice"):
+        index.add_many(pa.table({"id": ids, "xpath": ["//a"] * 3}))
+    assert dict(index.items()) == {1: "//old"}
+
+
+def test_a_mapping() -> None:
+    index = filled({1: "/a", "s": "//c"})
+    assert index.match(DOCUMENT) == [1, "s"]
 
 
 @pytest.mark.parametrize(
@@ -90,12 +100,12 @@ def test_all_or_nothing() -> None:
     index = filled([(1, "//a"), ("old", "//c")])
     before = index.stats()["distinct"]
     with pytest.raises(pathcast.SubscriptionErrors) as caught:
-        index.add_many([(1, "//x"), (2, "//a["), ("old", "//y"), (3, "//a"), ("bad", "//p:a"), (2, "id(a)")])
+        index.add_many([(1, "//x"), (2, "//a["), ("old", "//y"), (3, "//a"), ("bad", "//p:a"), (4, "id(a)")])
     failures = caught.value.failures
     assert [(id, error.expression) for id, error in failures] == [
         (2, "//a["),
         ("bad", "//p:a"),
-        (2, "id(a)"),
+        (4, "id(a)"),
     ]
     assert [error.column for _, error in failures] == [5, 3, 1]
     assert isinstance(caught.value, pathcast.XPathError)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import pickle
 import struct
 import threading
 import zlib
@@ -368,3 +369,47 @@ def test_saving_from_several_threads_leaves_one_whole_file(path: Path) -> None:
     assert not problems
     assert len(pathcast.Index.load(path)) == 3_000
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_limits_of_a_file_are_capped_like_others(path: Path) -> None:
+    """The checksum is right, and the limit on steps would let in an expression that no stack can hold."""
+    pathcast.Index().save(path)
+    whole = path.read_bytes()
+    version, payload = whole[8:12], whole[24:]
+    starts = [0]
+    while len(starts) < 6:  # depth, attributes, name_bytes, expression_bytes, steps
+        end = next(at for at in range(starts[-1], len(payload)) if payload[at] < 0x80)
+        starts.append(end + 1)
+    forged = payload[: starts[4]] + bytes([0x80] * 5 + [0x20]) + payload[starts[5] :]  # 2 ** 40
+    header = len(forged).to_bytes(8, "little") + zlib.crc32(forged).to_bytes(4, "little")
+    path.write_bytes(whole[:8] + version + header + forged)
+    with pytest.raises(pathcast.IndexFormatError, match="a limit beyond the highest"):
+        pathcast.Index.load(path)
+
+
+def test_a_small_stack_suffices_for_the_longest_expressions(path: Path) -> None:
+    steps = pathcast.Limits(steps=1_024, nesting=256, expression_bytes=1 << 20)
+    nested = "a" + "[b" * 250 + "]" * 250
+    long = "/a" * 250
+    answers: list[object] = []
+
+    def use() -> None:
+        index = pathcast.Index(limits=steps)
+        for number, expression in enumerate(
+            [nested, long, f"not({nested})", "//a[" + " or ".join(["b/c"] * 400) + "]"]
+        ):
+            index.add(number, expression)
+        index.save(path)
+        loaded = pathcast.Index.load(path)
+        answers.append(loaded.match("<a>" * 250 + "</a>" * 250))
+        answers.append(pathcast.explain(nested, "<a/>", limits=steps).matched)
+        answers.append(len(pickle.loads(pickle.dumps(loaded))))
+
+    before = threading.stack_size(192 << 10)
+    try:
+        thread = threading.Thread(target=use)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(before)
+    assert answers == [[1, 2], False, 4]

@@ -39,13 +39,15 @@ def test_the_defaults_are_those_of_the_language() -> None:
         "expansion": 4_096,
         "evaluation_steps": 100_000_000,
         "work": 10_000_000_000,
+        "entity_expansion": 0,
     }
 
 
 @pytest.mark.parametrize("name", [field.name for field in fields(Limits)])
 def test_a_limit_is_at_least_one_and_has_a_ceiling(name: str) -> None:
-    for value in (0, -1, 1 << 63):
-        with pytest.raises(ValueError, match=f"{name} must be between 1 and"):
+    lowest = 0 if name == "entity_expansion" else 1
+    for value in (lowest - 1, -1, 1 << 63):
+        with pytest.raises(ValueError, match=f"{name} must be between {lowest} and"):
             Limits(**{name: value})
     assert getattr(Limits(**{name: 1}), name) == 1
     with pytest.raises(FrozenInstanceError):

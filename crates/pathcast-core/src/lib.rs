@@ -8,6 +8,7 @@
 //! of brokers.
 #![forbid(unsafe_code)]
 
+pub mod cancel;
 mod chars;
 pub mod cover;
 pub mod engine;

@@ -1,5 +1,10 @@
 //! The limits that keep a stranger's input from costing more than it should.
 
+/// What [`Limits::steps`] may be at most: expressions are trees that are walked.
+pub const HIGHEST_STEPS: usize = 1_024;
+/// What [`Limits::nesting`] may be at most.
+pub const HIGHEST_NESTING: usize = 256;
+
 /// Upper bounds on documents and expressions; crossing one is a clear error, never a crash or a hang.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -23,11 +28,18 @@ pub struct Limits {
     pub evaluation_steps: u64,
     /// Such steps of all expressions on one document.
     pub work: u64,
+    /// Bytes that the entities which a document declares may come to; 0 refuses their declarations.
+    pub entity_expansion: u64,
 }
 
 /// Goes one level deeper into an expression, on more stack if there is little left: a thread may have no more than 2 MiB.
 pub fn deeper<T>(level: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(128 << 10, 2 << 20, level)
+}
+
+/// Does the work of a whole call on a stack that suffices for the longest expressions, however small the thread's own is.
+pub fn roomy<T>(work: impl FnOnce() -> T) -> T {
+    stacker::maybe_grow(2 << 20, 8 << 20, work)
 }
 
 impl Default for Limits {
@@ -43,6 +55,7 @@ impl Default for Limits {
             expansion: 4_096,
             evaluation_steps: 100_000_000,
             work: 10_000_000_000,
+            entity_expansion: 0,
         }
     }
 }

@@ -34,6 +34,7 @@ const UNLIMITED: Limits = Limits {
     expansion: usize::MAX,
     evaluation_steps: u64::MAX,
     work: u64::MAX,
+    entity_expansion: u64::MAX,
 };
 
 const NAMES: [&str; 9] = ["a", "b-c", "or", "and", "div", "text", "not", "été", "_1."];

@@ -7,7 +7,7 @@ use pathcast_core::engine::AttributeFilters;
 use pathcast_core::index::{EngineKind, Id, Index, Settings};
 use pathcast_core::limits::Limits;
 use pathcast_core::names::Namespaces;
-use pathcast_core::reader::{Document, DocumentErrorKind};
+use pathcast_core::reader::{Document, DocumentErrorKind, Entities};
 use pathcast_papers::ENGINES;
 use toml::{Table, Value};
 
@@ -100,6 +100,7 @@ fn empty((engine, cache_bytes, attribute_filters): Kind, table: &Table) -> Index
         namespaces: namespaces(table),
         ignore_namespaces: flag(table, "ignore_namespaces"),
         ordered: flag(table, "ordered"),
+        entities: Entities::default(),
     })
 }
 

@@ -1,6 +1,5 @@
 //! Documents from Python: bytes, str, paths and binary files.
 
-use std::cell::Cell;
 use std::io::{self, Read};
 use std::path::PathBuf;
 
@@ -8,11 +7,13 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray};
 use arrow_schema::DataType;
 use pathcast_core::reader::{Document, DocumentError, DocumentErrorKind};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyString};
 
+use crate::calls::within;
+use crate::forks::outside;
 use crate::subscriptions::Texts;
 
 /// A document that no longer needs the interpreter, except to read from a Python file.
@@ -44,7 +45,7 @@ impl Source {
             return Ok(Self::Bytes(bytes));
         }
         if document.hasattr("__fspath__")? {
-            return Ok(Self::File(document.extract()?));
+            return Self::file(document);
         }
         if document.hasattr("read")? {
             return Ok(Self::Stream(PythonFile::new(document)));
@@ -57,6 +58,23 @@ impl Source {
                 "a document is bytes, str, a path (os.PathLike) or a binary file, not {}",
                 document.get_type().name()?
             ))),
+        }
+    }
+
+    /// A document among many: `None` is one that is missing, as a null in Arrow is.
+    pub(crate) fn or_missing(document: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if document.is_none() { Ok(Self::Refused(missing())) } else { Self::new(document) }
+    }
+
+    /// A file; one that may wait for ever, such as a named pipe, is read by Python, which sees to signals meanwhile.
+    fn file(document: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let path: PathBuf = document.extract()?;
+        match std::fs::metadata(&path) {
+            Ok(known) if !known.is_file() && !known.is_dir() => {
+                let open = document.py().import("io")?.getattr("open")?;
+                Ok(Self::Stream(PythonFile::new(&open.call1((document, "rb", 0))?)))
+            }
+            _ => Ok(Self::File(path)),
         }
     }
 
@@ -74,6 +92,12 @@ impl Source {
     pub(crate) fn take_exception(&mut self) -> Option<PyErr> {
         if let Self::Stream(file) = self { file.exception.take() } else { None }
     }
+}
+
+/// The answer for a null in a column of documents.
+pub(crate) fn missing() -> DocumentError {
+    let reason = "there is no document (null)".to_owned();
+    DocumentError { kind: DocumentErrorKind::Malformed, reason, line: 0, column: 0 }
 }
 
 /// A column of documents, of any of Arrow's kinds of strings and bytes.
@@ -107,21 +131,6 @@ impl<'a> Values<'a> {
     }
 }
 
-thread_local! {
-    /// Whether this thread is within a call of some file's `read()`, on behalf of an index that is being read.
-    static WITHIN_READ: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Refuses to wait for an index from within the `read()` of a document: it might be waiting for this very document.
-pub(crate) fn refuse_within_read() -> PyResult<()> {
-    if WITHIN_READ.get() {
-        return Err(PyRuntimeError::new_err(
-            "an index cannot be used from within the read() of a document's file",
-        ));
-    }
-    Ok(())
-}
-
 const CHUNK: usize = 64 << 10;
 
 /// Reads from a Python object with `read(n) -> bytes`.
@@ -139,10 +148,7 @@ impl PythonFile {
     }
 
     fn refill(&mut self, py: Python<'_>) -> PyResult<()> {
-        let outer = WITHIN_READ.replace(true);
-        let read = self.file.bind(py).call_method1("read", (CHUNK,));
-        WITHIN_READ.set(outer);
-        let read = read?;
+        let read = outside(|| within(|| self.file.bind(py).call_method1("read", (CHUNK,))))?;
         let chunk = read.cast_into::<PyBytes>().map_err(|_| {
             PyTypeError::new_err("the file's read() does not return bytes: open it in binary mode")
         })?;
@@ -159,7 +165,8 @@ impl Read for PythonFile {
             if rest == 0
                 && let Err(exception) = self.refill(py)
             {
-                let message = exception.to_string();
+                let is_plain = exception.is_instance_of::<PyOSError>(py);
+                let message = if is_plain { exception.value(py).to_string() } else { exception.to_string() };
                 self.exception = Some(exception);
                 return Err(io::Error::other(message));
             }

@@ -40,7 +40,7 @@ pub(crate) fn document_exception<'py>(py: Python<'py>, error: &DocumentError) ->
         DocumentErrorKind::Entity => ("DocumentError", "entity"),
         DocumentErrorKind::Limit => ("DocumentLimitError", "limit"),
         DocumentErrorKind::Invalid => ("DocumentError", "invalid"),
-        DocumentErrorKind::Io => ("DocumentError", "io"),
+        DocumentErrorKind::Io | DocumentErrorKind::Cancelled => ("DocumentError", "io"),
     };
     class(py, name)?.call1((&error.reason, error.line, error.column, kind))
 }

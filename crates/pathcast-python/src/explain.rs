@@ -5,6 +5,7 @@ use pathcast_core::index::Settings;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::calls::detached;
 use crate::documents::Source;
 use crate::errors::{document_exception, raise, xpath_exception};
 use crate::index::limits_from_python;
@@ -28,10 +29,10 @@ pub(crate) fn explain<'py>(
     let settings = Settings { limits: limits_from_python(limits)?, ignore_namespaces, ..Settings::default() };
     let written = written(xpath, ordered, namespaces, variables)?;
     let mut source = Source::new(document)?;
-    let explained = py.detach(|| {
+    let explained = detached(py, None, || {
         let given = source.document().and_then(|each| given(each, settings.limits.document_bytes));
         given.map(|given| explain_core(&written, &given, &settings))
-    });
+    })?;
     if let Some(exception) = source.take_exception() {
         return Err(exception);
     }

@@ -3,22 +3,24 @@
 //! The interpreter lock is released while the index lock is held, always: a thread that matches a Python file needs
 //! the interpreter while it reads, so nobody may wait for the index with the interpreter in hand.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 
 use pathcast_core::engine::AttributeFilters;
 use pathcast_core::index::{EngineKind, Index as Core, SchemaOptions, Settings, Written};
 use pathcast_core::limits::Limits;
-use pathcast_core::reader::{Document, DocumentError, DocumentErrorKind};
+use pathcast_core::reader::Document;
 use pathcast_core::select::select;
 use pathcast_papers::ENGINES;
 use pyo3::exceptions::{PyException, PyKeyError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 use pyo3_arrow::PyChunkedArray;
 use pyo3_arrow::input::AnyArray;
 
-use crate::documents::{Source, refuse_within_read};
+use crate::calls::{Cancellation, detached, refuse_within};
+use crate::documents::{Source, missing};
 use crate::errors::{
     document_exception, format_exception, poisoned, raise, subscription_errors, xpath_exception,
 };
@@ -26,7 +28,7 @@ use crate::ids::Objects;
 use crate::matches::{Batch, Matches};
 use crate::schema::{Graph, Pruning, prune_limits};
 use crate::select::{Node, given};
-use crate::subscriptions::{id_from_python, id_to_python, namespaces_from_python, rows};
+use crate::subscriptions::{id_from_python, id_to_python, namespaces_from_python, refuse_twice, rows};
 use crate::variables::{variables_to_python, written};
 
 /// How many documents of an iterable are held at once.
@@ -46,13 +48,23 @@ impl Index {
     }
 
     pub(crate) fn read<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Core) -> T + Send) -> PyResult<T> {
-        refuse_within_read()?;
-        py.detach(|| self.core.read().map(|core| work(&core)).map_err(|_| poisoned()))
+        self.read_until(py, None, work)
+    }
+
+    /// Reads the index until the work is done or the call is cancelled.
+    fn read_until<T: Send>(
+        &self,
+        py: Python<'_>,
+        cancellation: Option<&Cancellation>,
+        work: impl FnOnce(&Core) -> T + Send,
+    ) -> PyResult<T> {
+        refuse_within()?;
+        detached(py, cancellation, || self.core.read().map(|core| work(&core)).map_err(|_| poisoned()))?
     }
 
     fn write<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Core) -> T + Send) -> PyResult<T> {
-        refuse_within_read()?;
-        py.detach(|| self.core.write().map(|mut core| work(&mut core)).map_err(|_| poisoned()))
+        refuse_within()?;
+        detached(py, None, || self.core.write().map(|mut core| work(&mut core)).map_err(|_| poisoned()))?
     }
 }
 
@@ -61,7 +73,7 @@ impl Index {
     #[new]
     #[pyo3(signature = (
         engine, limits, ordered, namespaces, ignore_namespaces, cache_bytes, attribute_filters, schema, prune,
-        validate, refuse_impossible
+        validate, refuse_impossible, entities
     ))]
     #[allow(clippy::too_many_arguments, reason = "the Python class names and defaults them")]
     fn new(
@@ -76,6 +88,7 @@ impl Index {
         prune: Option<Pruning>,
         validate: bool,
         refuse_impossible: bool,
+        entities: BTreeMap<String, String>,
     ) -> PyResult<Self> {
         let Some(engine) = EngineKind::find(engine, ENGINES) else {
             let all: Vec<_> = ENGINES.iter().map(|kind| kind.name).collect();
@@ -94,6 +107,7 @@ impl Index {
             limits: limits_from_python(limits)?,
             namespaces: namespaces_from_python(namespaces)?,
             ignore_namespaces,
+            entities: entities.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect(),
         };
         let core = match schema {
             None => Core::new(settings),
@@ -103,7 +117,7 @@ impl Index {
                 Core::with_schema(settings, SchemaOptions { graph, prune, validate, refuse_impossible })
             }
         };
-        Ok(Self { core: RwLock::new(core), objects: Arc::default() })
+        Ok(Self::around(core))
     }
 
     #[pyo3(signature = (id, xpath, ordered=None, namespaces=None, variables=None))]
@@ -130,6 +144,7 @@ impl Index {
     ) -> PyResult<Vec<(Bound<'py, PyAny>, String)>> {
         let ordered = self.read(py, |core| core.settings().ordered)?;
         let rows = rows(subscriptions, ordered)?;
+        refuse_twice(&rows)?;
         match self.write(py, |core| core.add_all(&rows))? {
             Ok(warnings) => {
                 warnings.into_iter().map(|(at, text)| Ok((id_to_python(py, &rows[at].id)?, text))).collect()
@@ -185,10 +200,20 @@ impl Index {
         if known { Ok(()) } else { Err(PyKeyError::new_err(id.clone().unbind())) }
     }
 
-    #[pyo3(name = "match")]
-    fn matches<'py>(&self, py: Python<'py>, document: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+    fn clear(&self, py: Python<'_>) -> PyResult<()> {
+        self.write(py, Core::clear)
+    }
+
+    #[pyo3(name = "match", signature = (document, cancellation=None))]
+    fn matches<'py>(
+        &self,
+        py: Python<'py>,
+        document: &Bound<'py, PyAny>,
+        cancellation: Option<&Bound<'py, Cancellation>>,
+    ) -> PyResult<Bound<'py, PyList>> {
         let mut source = Source::new(document)?;
-        let result = self.read(py, |core| core.matches(source.document()?))?;
+        let result =
+            self.read_until(py, cancellation.map(Bound::get), |core| core.matches(source.document()?))?;
         if let Some(exception) = source.take_exception() {
             return Err(exception);
         }
@@ -199,13 +224,15 @@ impl Index {
     }
 
     /// The nodes that each subscription which matched selects, and the ids of those that could not be decided.
+    #[pyo3(signature = (document, cancellation=None))]
     fn select<'py>(
         &self,
         py: Python<'py>,
         document: &Bound<'py, PyAny>,
+        cancellation: Option<&Bound<'py, Cancellation>>,
     ) -> PyResult<(Bound<'py, PyDict>, Vec<Bound<'py, PyAny>>)> {
         let mut source = Source::new(document)?;
-        let result = self.read(py, |core| {
+        let result = self.read_until(py, cancellation.map(Bound::get), |core| {
             let given = given(source.document()?, core.settings().limits.document_bytes)?;
             select(core, &given)
         })?;
@@ -223,21 +250,29 @@ impl Index {
         Ok((found, undecided?))
     }
 
-    fn match_many(&self, py: Python<'_>, documents: &Bound<'_, PyAny>, threads: usize) -> PyResult<Batch> {
+    #[pyo3(signature = (documents, threads, cancellation=None))]
+    fn match_many(
+        &self,
+        py: Python<'_>,
+        documents: &Bound<'_, PyAny>,
+        threads: usize,
+        cancellation: Option<&Bound<'_, Cancellation>>,
+    ) -> PyResult<Batch> {
+        let cancellation = cancellation.map(Bound::get);
         if documents.hasattr("__arrow_c_array__")? || documents.hasattr("__arrow_c_stream__")? {
             let array = documents.extract::<AnyArray>()?.into_chunked_array()?;
-            return self.match_arrow(py, &array, threads);
+            return self.match_arrow(py, &array, threads, cancellation);
         }
         let mut results = Vec::new();
         let mut documents = documents.try_iter()?;
         loop {
             let block: PyResult<Vec<Source>> =
-                documents.by_ref().take(BLOCK).map(|document| Source::new(&document?)).collect();
+                documents.by_ref().take(BLOCK).map(|document| Source::or_missing(&document?)).collect();
             let mut block = block?;
             if block.is_empty() {
                 return Ok(Batch::new(results, self.read(py, Core::all_numbers)?, self.objects.clone()));
             }
-            results.extend(self.read(py, |core| {
+            results.extend(self.read_until(py, cancellation, |core| {
                 let mut refused = Vec::new();
                 let mut good = Vec::new();
                 for (at, source) in block.iter_mut().enumerate() {
@@ -338,9 +373,20 @@ impl Index {
 
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let core =
-            py.detach(|| Core::load(&path, ENGINES)).map_err(|error| format_exception(py, error, &path))?;
-        Ok(Self { core: RwLock::new(core), objects: Arc::default() })
+        let loaded = detached(py, None, || Core::load(&path, ENGINES))?;
+        loaded.map(Self::around).map_err(|error| format_exception(py, error, &path))
+    }
+
+    /// The bytes that `save` writes.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.read(py, Core::to_bytes)?))
+    }
+
+    /// The index that `to_bytes` gave the bytes of.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        let read = detached(py, None, || Core::from_bytes(bytes, ENGINES))?;
+        read.map(Self::around).map_err(|error| format_exception(py, error, Path::new("")))
     }
 }
 
@@ -374,7 +420,13 @@ impl Index {
     }
 
     /// Matches the values of an Arrow array without a Python object for any of them.
-    fn match_arrow(&self, py: Python<'_>, array: &PyChunkedArray, threads: usize) -> PyResult<Batch> {
+    fn match_arrow(
+        &self,
+        py: Python<'_>,
+        array: &PyChunkedArray,
+        threads: usize,
+        cancellation: Option<&Cancellation>,
+    ) -> PyResult<Batch> {
         let mut results = Vec::with_capacity(array.chunks().iter().map(|chunk| chunk.len()).sum());
         for chunk in array.chunks() {
             let values = crate::documents::Values::new(chunk)?;
@@ -382,7 +434,7 @@ impl Index {
             while from < chunk.len() {
                 let to = (from + BLOCK).min(chunk.len());
                 let values = &values;
-                results.extend(self.read(py, |core| {
+                results.extend(self.read_until(py, cancellation, |core| {
                     let documents =
                         (from..to).map(|at| values.get(at).unwrap_or(Document::Bytes(b""))).collect();
                     let mut results = core.match_many(documents, threads);
@@ -401,12 +453,6 @@ impl Index {
     }
 }
 
-/// The answer for a null in a column of documents.
-pub(crate) fn missing() -> DocumentError {
-    let reason = "there is no document (null)".to_owned();
-    DocumentError { kind: DocumentErrorKind::Malformed, reason, line: 0, column: 0 }
-}
-
 pub(crate) fn limits_from_python(limits: &Bound<'_, PyAny>) -> PyResult<Limits> {
     let size = |name: &str| -> PyResult<usize> { limits.getattr(name)?.extract() };
     Ok(Limits {
@@ -420,5 +466,6 @@ pub(crate) fn limits_from_python(limits: &Bound<'_, PyAny>) -> PyResult<Limits> 
         expansion: size("expansion")?,
         evaluation_steps: size("evaluation_steps")? as u64,
         work: size("work")? as u64,
+        entity_expansion: size("entity_expansion")? as u64,
     })
 }

@@ -4,10 +4,12 @@ use pathcast_core::index::EngineKind;
 use pathcast_papers::ENGINES;
 use pyo3::prelude::*;
 
+mod calls;
 mod cover;
 mod documents;
 mod errors;
 mod explain;
+mod forks;
 mod ids;
 mod index;
 mod matches;
@@ -33,7 +35,7 @@ fn needs_schema(engine: &str) -> bool {
 }
 
 /// The compiled core of Pathcast.
-#[pymodule]
+#[pymodule(gil_used = false)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(engines, module)?)?;
@@ -50,6 +52,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(xtrie::xtrie_index, module)?)?;
     module.add_function(wrap_pyfunction!(xtrie::xtrie_view, module)?)?;
     module.add_class::<schema::Graph>()?;
+    module.add_class::<calls::Cancellation>()?;
+    forks::register(module)?;
     module.add_class::<index::Index>()?;
     module.add_class::<matches::Matches>()?;
     module.add_class::<select::Node>()?;

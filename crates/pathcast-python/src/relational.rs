@@ -16,9 +16,9 @@ use pyo3::types::PyDict;
 use pyo3_arrow::PyRecordBatch;
 use pyo3_arrow::input::AnyArray;
 
-use crate::documents::{Source, Values};
+use crate::documents::{Source, Values, missing};
 use crate::errors::{document_exception, xpath_exception};
-use crate::index::{limits_from_python, missing};
+use crate::index::limits_from_python;
 use crate::subscriptions::{id_to_python, namespaces_from_python, rows};
 
 /// What was refused, with its position.

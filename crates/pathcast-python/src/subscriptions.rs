@@ -1,5 +1,7 @@
 //! Subscriptions from Python: ids, pairs, rows and Arrow tables.
 
+use std::collections::HashMap;
+
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch};
 use arrow_schema::DataType;
@@ -8,16 +10,20 @@ use pathcast_core::names::Namespaces;
 use pathcast_core::xpath::{Binding, Variables};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyInt, PyString};
+use pyo3::types::{PyBool, PyDict, PyInt, PyString};
 use pyo3_arrow::PyTable;
 
 use crate::variables::written;
+
+/// Rows between two looks for signals.
+const SIGNALS: usize = 4_096;
 
 pub(crate) fn id_from_python(id: &Bound<'_, PyAny>) -> PyResult<Id> {
     if let Ok(text) = id.cast::<PyString>() {
         return Ok(Id::Text(text.to_str()?.into()));
     }
-    if id.is_instance_of::<PyInt>() {
+    // A bool is an int as well, and `True` would be the id 1.
+    if id.is_instance_of::<PyInt>() && !id.is_instance_of::<PyBool>() {
         return match id.extract::<i64>() {
             Ok(number) => Ok(Id::Number(number)),
             Err(_) => Err(too_large()),
@@ -47,10 +53,38 @@ pub(crate) fn namespaces_from_python(namespaces: Option<&Bound<'_, PyAny>>) -> P
     )?;
     map.iter()
         .map(|(prefix, uri)| {
-            let prefix: Option<String> = prefix.extract()?;
-            Ok((prefix.unwrap_or_default().into(), uri.extract::<String>()?.into()))
+            let prefix: Option<String> = named("a prefix in namespaces", &prefix)?;
+            Ok((prefix.unwrap_or_default().into(), named::<String>("a URI in namespaces", &uri)?.into()))
         })
         .collect()
+}
+
+/// A value of the type that an argument has; the error names the argument.
+pub(crate) fn named<'py, T: FromPyObjectOwned<'py>>(
+    argument: &str,
+    value: &Bound<'py, PyAny>,
+) -> PyResult<T> {
+    value.extract().map_err(|_| {
+        let kind = value.get_type().name().map_or_else(|_| String::new(), |name| format!(" {name}"));
+        PyTypeError::new_err(format!("{argument} has the wrong type{kind}"))
+    })
+}
+
+/// Refuses an id that is there twice.
+pub(crate) fn refuse_twice(rows: &[Subscription]) -> PyResult<()> {
+    let mut seen = HashMap::with_capacity(rows.len());
+    for (at, row) in rows.iter().enumerate() {
+        if let Some(first) = seen.insert(&row.id, at) {
+            let id = match &row.id {
+                Id::Number(number) => number.to_string(),
+                Id::Text(text) => format!("{text:?}"),
+            };
+            return Err(PyValueError::new_err(format!(
+                "the id {id} is there twice, in rows {first} and {at}: none was added"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Reads pairs `(id, xpath)` or rows `(id, xpath, ordered, namespaces, variables)`, or an Arrow table with such columns.
@@ -63,7 +97,14 @@ pub(crate) fn rows(subscriptions: &Bound<'_, PyAny>, ordered: bool) -> PyResult<
         }
         return Ok(all);
     }
-    subscriptions.try_iter()?.map(|row| python_row(&row?, ordered)).collect()
+    let py = subscriptions.py();
+    let rows = subscriptions.try_iter()?.enumerate().map(|(at, row)| {
+        if at % SIGNALS == 0 {
+            py.check_signals()?;
+        }
+        python_row(&row?, ordered)
+    });
+    rows.collect()
 }
 
 fn python_row(row: &Bound<'_, PyAny>, ordered: bool) -> PyResult<Subscription> {
@@ -78,10 +119,10 @@ fn python_row(row: &Bound<'_, PyAny>, ordered: bool) -> PyResult<Subscription> {
     }
     // A mapping has a length as well.
     let item = |at: usize| row.get_item(at).map_err(|_| wrong());
-    let own: Option<bool> = if length > 2 { item(2)?.extract()? } else { None };
+    let own: Option<bool> = if length > 2 { named("ordered", &item(2)?)? } else { None };
     let further = |at: usize| if length > at { item(at).map(Some) } else { Ok(None) };
     let (namespaces, variables) = (further(3)?, further(4)?);
-    let xpath: String = item(1)?.extract()?;
+    let xpath: String = named("xpath", &item(1)?)?;
     Ok(Subscription {
         id: id_from_python(&item(0)?)?,
         written: written(&xpath, own.unwrap_or(ordered), namespaces.as_ref(), variables.as_ref())?,

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 
-use crate::subscriptions::namespaces_from_python;
+use crate::subscriptions::{named, namespaces_from_python};
 
 /// What one subscription says besides its id.
 pub(crate) fn written(
@@ -34,7 +34,7 @@ pub(crate) fn variables_from_python(variables: Option<&Bound<'_, PyAny>>) -> PyR
     )?;
     map.iter()
         .map(|(name, value)| {
-            let name: String = name.extract()?;
+            let name: String = named("a name in variables", &name)?;
             let binding = binding(&name, &value)?;
             Ok((name.into(), binding))
         })

@@ -7,9 +7,12 @@ Results go to standard output and everything else to standard error. The exit st
 from __future__ import annotations
 
 import io
+import os
 import sys
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from pathcast.cli import (
     bench,
@@ -29,10 +32,24 @@ from pathcast.cli import (
 from pathcast.cli.arguments import Version
 from pathcast.errors import PathcastError, printable
 
+
+class Commands(TyperGroup):
+    """All commands; one whose output nobody reads any more ends quietly."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs a command; ``pathcast ... | head`` is no error."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # What is left in the buffer goes nowhere, also when the interpreter flushes at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
+
+
 # Help and errors stay plain text: a box drawn around a message is hard to search for.
 app = typer.Typer(
     name="pathcast",
-    add_completion=False,
+    cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     pretty_exceptions_enable=False,

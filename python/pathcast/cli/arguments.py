@@ -64,7 +64,8 @@ _SUBSCRIPTIONS: Any = typer.Option(
     "--subscriptions",
     "-s",
     metavar="SUBSCRIPTIONS",
-    help="The subscriptions: .txt (one XPath a line, the id is the line number), .csv, .tsv or .jsonl, "
+    help="The subscriptions: .txt (one XPath a line, the id is the line number; # begins a comment line, "
+    'xmlns:p="URI" on a line binds a prefix from there on), .csv (commas or semicolons), .tsv or .jsonl, '
     "each also as .gz, or .parquet; columns id, xpath and perhaps subscriber, ordered, namespaces, "
     "variables. - reads standard input as .txt.",
 )
@@ -113,7 +114,7 @@ MatchEngine: TypeAlias = Annotated[
 ]
 
 Dtd: TypeAlias = Annotated[
-    Path,
+    Path | None,
     typer.Option(
         "--dtd", metavar="FILE", help="The DTD; files it names are read from its folder, never fetched."
     ),
@@ -126,16 +127,31 @@ OptionalDtd: TypeAlias = Annotated[
         help="A DTD that the documents follow; files it names are read from its folder, never fetched.",
     ),
 ]
+Xsd: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--xsd",
+        metavar="FILE",
+        help="An XSD in the place of a DTD; files it names are read from its folder, never fetched.",
+    ),
+]
 Root: TypeAlias = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="The root element; needed when the DTD has several candidates."),
+    typer.Option(metavar="NAME", help="The root element; needed when the schema has several candidates."),
 ]
 
 
-def read_schema(dtd: Path, root: str | None) -> Schema:
+def read_schema(dtd: Path | None, root: str | None, xsd: Path | None = None) -> Schema:
     """The schema of a file; what was read with doubt goes to standard error."""
     try:
-        schema = Schema.from_dtd(dtd, root)
+        if xsd is not None and dtd is None:
+            schema = Schema.from_xsd(xsd, root)
+        elif dtd is not None and xsd is None:
+            schema = Schema.from_dtd(dtd, root)
+        else:
+            fail("pathcast: give either --dtd FILE or --xsd FILE.")
+    except ModuleNotFoundError as error:
+        fail(f"pathcast: {error}")
     except PathcastError as error:
         fail(f"pathcast: {str(error).replace('root=', '--root')}")
     for warning in schema.warnings:
@@ -143,3 +159,12 @@ def read_schema(dtd: Path, root: str | None) -> Schema:
     if schema.undeclared:
         typer.echo(f"pathcast: {len(schema.undeclared)} elements are named and not declared", err=True)
     return schema
+
+
+def optional_schema(dtd: Path | None, root: str | None, xsd: Path | None = None) -> Schema | None:
+    """The schema if there is one; a root without a schema is a mistake."""
+    if dtd is None and xsd is None:
+        if root is not None:
+            fail("pathcast: --root names the root element of a schema: give --dtd FILE or --xsd FILE too.")
+        return None
+    return read_schema(dtd, root, xsd)

@@ -8,7 +8,7 @@ import sys
 import typer
 
 import pathcast
-from pathcast.cli.arguments import OptionalDtd, Root, Subscriptions, Version, fail, read_schema
+from pathcast.cli.arguments import OptionalDtd, Root, Subscriptions, Version, Xsd, fail, optional_schema
 from pathcast.cli.stream import blocks, progress
 from pathcast.errors import SubscriptionErrors, XPathError, located
 from pathcast.schema import Schema
@@ -18,11 +18,15 @@ BLOCK = 10_000  # subscriptions that are in memory at a time
 
 
 def check(
-    subscriptions: Subscriptions, dtd: OptionalDtd = None, root: Root = None, version: Version = False
+    subscriptions: Subscriptions,
+    dtd: OptionalDtd = None,
+    xsd: Xsd = None,
+    root: Root = None,
+    version: Version = False,
 ) -> None:
     """Parse all subscriptions and print one JSON object for each.
 
-    With a DTD, a subscription that no valid document can match counts as bad.
+    With a DTD or an XSD, a subscription that no valid document can match counts as bad.
 
     Bad subscriptions are also listed on standard error as FILE:LINE: message, and the exit status is 2.
 
@@ -30,7 +34,7 @@ def check(
     Example:
       pathcast check -s alerts.txt
     """
-    schema = None if dtd is None else read_schema(dtd, root)
+    schema = optional_schema(dtd, root, xsd)
     file = SubscriptionFile(subscriptions)
     refused = 0
     for block in blocks(progress(file, "Checking", shown=not sys.stdout.isatty()), BLOCK):

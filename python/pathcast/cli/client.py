@@ -34,7 +34,7 @@ def client(version: Version = False) -> None:
 
 
 @app.command()
-def subscribe(config: Config, subscriptions: Subscriptions) -> None:
+def subscribe(config: Config, subscriptions: Subscriptions, version: Version = False) -> None:
     """Subscribe to every expression of a file; a known id gets the new expression."""
     from pathcast.subscriptions import SubscriptionFile
 
@@ -55,7 +55,9 @@ def subscribe(config: Config, subscriptions: Subscriptions) -> None:
 
 
 @app.command()
-def unsubscribe(config: Config, ids: Annotated[list[str], typer.Argument(metavar="ID...")]) -> None:
+def unsubscribe(
+    config: Config, ids: Annotated[list[str], typer.Argument(metavar="ID...")], version: Version = False
+) -> None:
     """Give up subscriptions."""
     with _client(config) as made:
         for id in ids:
@@ -63,7 +65,7 @@ def unsubscribe(config: Config, ids: Annotated[list[str], typer.Argument(metavar
 
 
 @app.command()
-def leave(config: Config) -> None:
+def leave(config: Config, version: Version = False) -> None:
     """Give up all subscriptions and advertisements."""
     with _client(config) as made:
         made.leave()
@@ -75,6 +77,7 @@ def advertise(
     dtd: Dtd,
     root: Root = None,
     id: Annotated[str, typer.Option(help="The advertisement's id; a known one is replaced.")] = "documents",
+    version: Version = False,
 ) -> None:
     """Say that documents of a DTD will be published. A publisher does it before it publishes."""
     schema = read_schema(dtd, root)
@@ -83,7 +86,11 @@ def advertise(
 
 
 @app.command()
-def publish(config: Config, documents: Annotated[list[Path], typer.Argument(metavar="DOCUMENT...")]) -> None:
+def publish(
+    config: Config,
+    documents: Annotated[list[Path], typer.Argument(metavar="DOCUMENT...")],
+    version: Version = False,
+) -> None:
     """Publish documents. The id of each is a digest of its content, so the same one is published once."""
     with _client(config) as made:
         for path in documents:
@@ -104,6 +111,7 @@ def listen(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="DIR", help="Also write the documents there.")
     ] = None,
+    version: Version = False,
 ) -> None:
     """Print what is delivered, one JSON object a delivery: document, and ids of the subscriptions."""
     if output is not None:

@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-from pathcast.cli.arguments import Dtd, OptionalDtd, Root, Version, fail, named, read_schema
+from pathcast.cli.arguments import (
+    Dtd,
+    OptionalDtd,
+    Root,
+    Version,
+    Xsd,
+    fail,
+    named,
+    optional_schema,
+    read_schema,
+)
 from pathcast.errors import XPathError, printable
 from pathcast.network.advertisement import advertisements, graph_advertisement
 from pathcast.network.covering import relation
@@ -68,17 +78,19 @@ def merge(
         if made is None:
             typer.echo("pathcast: no rule merges these expressions", err=True)
             raise typer.Exit(1)
-        if dtd is None:
+        schema = optional_schema(dtd, root)
+        if schema is None:
             typer.echo(made)
             return
-        degree = imperfect_degree(read_schema(dtd, root), made, [first, second])
+        degree = imperfect_degree(schema, made, [first, second])
         typer.echo(f"{made}\t{'unknown' if degree is None else f'{degree:.4f}'}")
     except XPathError as error:
         fail(f"pathcast: {error}")
 
 
 def advertise(
-    dtd: Dtd,
+    dtd: Dtd = None,
+    xsd: Xsd = None,
     root: Root = None,
     graph: Annotated[
         bool, typer.Option("--graph", help="Print the graph as one advertisement: exact for any DTD.")
@@ -87,7 +99,7 @@ def advertise(
     max_depth: Annotated[int | None, typer.Option(min=1, help="Steps before the rest is (/*)+.")] = None,
     version: Version = False,
 ) -> None:
-    """Print the advertisements of a DTD, one a line: the paths of its documents, groups that repeat with +.
+    """Print the advertisements of a schema, one a line: the paths of its documents, repeated groups with +.
 
     Every path of every valid document is covered. Where there is no such notation, or there would be too many
     lines, a path ends in (/*)+.
@@ -96,7 +108,7 @@ def advertise(
     Example:
       pathcast advertise --dtd news.dtd
     """
-    schema = read_schema(dtd, root)
+    schema = read_schema(dtd, root, xsd)
     lines = (
         [graph_advertisement(schema)] if graph else advertisements(schema, limit=limit, max_depth=max_depth)
     )

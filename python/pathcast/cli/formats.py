@@ -65,7 +65,7 @@ def _node(node: Node) -> dict[str, object]:
 
 
 def write_csv(answers: Iterable[tuple[str, Answer]], stream: TextIO) -> int:
-    """One row a match; bad documents go to standard error."""
+    """One row a match, one row for a document without matches; bad documents go to standard error."""
     bad = 0
     writer = csv.writer(stream, lineterminator="\n")
     header: tuple[str, ...] = ("document", "subscription")
@@ -78,7 +78,9 @@ def write_csv(answers: Iterable[tuple[str, Answer]], stream: TextIO) -> int:
             bad += 1
             typer.echo(located(name, answer.line, answer.reason, answer.column), err=True)
             continue
-        if isinstance(answer, Mapping):
+        if not answer:
+            writer.writerow((name, "", "", "", "", "") if isinstance(answer, Mapping) else (name, ""))
+        elif isinstance(answer, Mapping):
             for identifier, found in answer.items():
                 writer.writerows((name, identifier, n.path, n.line, n.column, n.text) for n in found)
                 if not found:

@@ -1,4 +1,4 @@
-"""``pathcast generate``: documents and subscriptions from a DTD, the same for the same seed."""
+"""``pathcast generate``: documents and subscriptions from a schema, the same for the same seed."""
 
 from __future__ import annotations
 
@@ -13,13 +13,17 @@ from typing import Annotated, TextIO, TypeAlias
 import typer
 
 from pathcast import generate
-from pathcast.cli.arguments import Dtd, Root, Version, fail, read_schema
+from pathcast.cli.arguments import Dtd, Root, Version, Xsd, fail, read_schema
 from pathcast.cli.stream import progress
 from pathcast.errors import located
 
-app = typer.Typer(
-    help="Draw documents and subscriptions from a DTD.", no_args_is_help=True, rich_markup_mode=None
-)
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.callback()
+def generated(version: Version = False) -> None:
+    """Draw documents and subscriptions from a schema."""
+
 
 Number: TypeAlias = Annotated[int, typer.Option("-n", "--number", min=0, metavar="N", help="How many.")]
 MaxDepth: TypeAlias = Annotated[
@@ -37,9 +41,10 @@ def _share(help_text: str) -> object:
 
 @app.command()
 def documents(
-    dtd: Dtd,
     number: Number,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where the files go.")],
+    dtd: Dtd = None,
+    xsd: Xsd = None,
     root: Root = None,
     max_depth: MaxDepth = 10,
     max_repeats: Annotated[int, typer.Option(min=1, metavar="R", help="Bound of what may repeat.")] = 3,
@@ -52,14 +57,14 @@ def documents(
     seed: Seed = 0,
     version: Version = False,
 ) -> None:
-    """Write documents that are valid for a DTD to DIR/*.xml.
+    """Write documents that are valid for a schema to DIR/*.xml.
 
     \b
     Example:
       pathcast generate documents --dtd news.dtd -n 100 --max-depth 8 -o documents
     """
     drawn = generate.documents(
-        read_schema(dtd, root),
+        read_schema(dtd, root, xsd),
         number,
         max_levels=max_depth,
         max_repeats=max_repeats,
@@ -77,7 +82,6 @@ def documents(
 
 @app.command()
 def subscriptions(
-    dtd: Dtd,
     number: Number,
     output: Annotated[
         str,
@@ -88,6 +92,8 @@ def subscriptions(
             help="Where they go, one a line, or as .csv, .tsv or .jsonl; - is standard output.",
         ),
     ],
+    dtd: Dtd = None,
+    xsd: Xsd = None,
     root: Root = None,
     max_depth: MaxDepth = 10,
     wildcard: Annotated[float, _share("Probability of * at a step.")] = 0.1,
@@ -102,7 +108,7 @@ def subscriptions(
     seed: Seed = 0,
     version: Version = False,
 ) -> None:
-    """Write subscriptions that some document valid for a DTD satisfies.
+    """Write subscriptions that some document valid for a schema satisfies.
 
     With --distinct, when there are not as many, nothing is written and the message says how many there are.
 
@@ -110,7 +116,7 @@ def subscriptions(
     Example:
       pathcast generate subscriptions --dtd news.dtd -n 10000 --wildcard 0.2 --distinct -o alerts.txt
     """
-    schema = read_schema(dtd, root)
+    schema = read_schema(dtd, root, xsd)
     drawn = generate.subscriptions(
         schema,
         number,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -19,11 +18,20 @@ from pathcast.cli.arguments import (
     Prefixes,
     Root,
     Version,
+    Xsd,
     fail,
+    optional_schema,
     prefixes,
-    read_schema,
 )
-from pathcast.cli.documents import Matcher, answers, find_documents, selections
+from pathcast.cli.documents import (
+    PATTERNS,
+    Matcher,
+    answers,
+    count_documents,
+    empty_directory,
+    find_documents,
+    selections,
+)
 from pathcast.cli.formats import WRITERS, Format
 from pathcast.cli.stream import progress
 from pathcast.errors import PathcastError, SubscriptionErrors, located
@@ -41,7 +49,8 @@ def match(
         list[str],
         typer.Argument(
             metavar="DOCUMENT",
-            help="XML files; a directory stands for every *.xml file below it; - is standard input.",
+            help="XML files, also as .xml.gz; a directory, .zip or .tar.gz stands for every *.xml file in it;"
+            " - is standard input.",
             show_default=False,
         ),
     ],
@@ -62,6 +71,7 @@ def match(
     ] = False,
     engine: MatchEngine = "auto",
     dtd: OptionalDtd = None,
+    xsd: Xsd = None,
     root: Root = None,
     output_format: Annotated[
         Format, typer.Option("--format", help="What to print; a table is for people.")
@@ -70,13 +80,23 @@ def match(
         str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")
     ] = "-",
     threads: Annotated[int, typer.Option(min=1, metavar="N", help="How many threads match.")] = 1,
+    glob: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--glob",
+            metavar="PATTERN",
+            help="Which files of a directory or archive are documents, in any letter case; a pattern with a "
+            "slash is for the whole path below it; may be repeated.",
+            show_default="*.xml and *.xml.gz",
+        ),
+    ] = None,
     version: Version = False,
 ) -> None:
     """Print which subscriptions each document satisfies.
 
     Answers come in the order of the documents. A bad document gets an error instead of an answer, the others
-    are not affected, and the exit status is 1. With a DTD the subscriptions are pruned by it, and a document
-    that breaks it is a bad one. When a subscription is bad, nothing is matched, all bad ones
+    are not affected, and the exit status is 1. With a schema the subscriptions are pruned by it, and a
+    document that breaks it is a bad one. When a subscription is bad, nothing is matched, all bad ones
     are listed, and the exit status is 2.
 
     \b
@@ -88,18 +108,25 @@ def match(
         fail("pathcast: give either -s SUBSCRIPTIONS or -e XPATH.")
     if [*documents, subscriptions].count("-") > 1:
         fail("pathcast: standard input (-) can be read only once.")
-    if dtd is None and needs_schema(engine):
-        fail(f"pathcast: the engine {engine} needs a schema to prune wildcards: give --dtd FILE.")
-    if engine == RELATIONAL and (dtd is not None or nodes):
-        fail("pathcast: --engine relational takes no --dtd and no --nodes.")
-    schema = None if dtd is None else read_schema(dtd, root)
+    with_schema = dtd is not None or xsd is not None
+    if not with_schema and needs_schema(engine):
+        fail(
+            f"pathcast: the engine {engine} needs a schema to prune wildcards: give --dtd FILE or --xsd FILE."
+        )
+    if engine == RELATIONAL and (with_schema or nodes):
+        fail("pathcast: --engine relational takes no --dtd, no --xsd and no --nodes.")
+    patterns = tuple(glob) if glob else PATTERNS
+    if (empty := empty_directory(documents, patterns)) is not None:
+        fail(located(empty, None, f"no {' or '.join(patterns)} file in this directory"))
+    schema = optional_schema(dtd, root, xsd)
     index = load(subscriptions, engine, schema, expressions or (), prefixes(namespace))
     with _opened(output) as stream:
+        shown = output_format is Format.table or not stream.isatty()
         found = progress(
-            find_documents(documents),
+            find_documents(documents, patterns),
             "Matching documents",
-            total=None if any(map(os.path.isdir, documents)) else len(documents),
-            shown=output_format is Format.table or not stream.isatty(),
+            total=count_documents(documents, patterns) if shown and sys.stderr.isatty() else None,
+            shown=shown,
         )
         answered = selections(index, found) if nodes else answers(index, found, threads)
         bad = WRITERS[output_format](answered, stream)

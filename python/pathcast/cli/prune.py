@@ -1,4 +1,4 @@
-"""``pathcast prune``: what subscriptions become under a DTD."""
+"""``pathcast prune``: what subscriptions become under a schema."""
 
 from __future__ import annotations
 
@@ -8,13 +8,19 @@ import sys
 import typer
 
 import pathcast
-from pathcast.cli.arguments import Dtd, Root, Subscriptions, Version, fail, read_schema
+from pathcast.cli.arguments import Dtd, Root, Subscriptions, Version, Xsd, fail, read_schema
 from pathcast.cli.stream import progress
 from pathcast.errors import XPathError, located
 from pathcast.subscriptions import SubscriptionFile
 
 
-def prune(subscriptions: Subscriptions, dtd: Dtd, root: Root = None, version: Version = False) -> None:
+def prune(
+    subscriptions: Subscriptions,
+    dtd: Dtd = None,
+    xsd: Xsd = None,
+    root: Root = None,
+    version: Version = False,
+) -> None:
     """Print one JSON object for each subscription: the expressions without wildcards that it becomes.
 
     A valid document satisfies one of them exactly when it satisfies the subscription. The list is empty when
@@ -26,7 +32,7 @@ def prune(subscriptions: Subscriptions, dtd: Dtd, root: Root = None, version: Ve
       pathcast prune --dtd news.dtd -s alerts.txt
     """
     file = SubscriptionFile(subscriptions)
-    schema = read_schema(dtd, root)
+    schema = read_schema(dtd, root, xsd)
     index = pathcast.Index(schema=schema, prune=True, impossible="ignore", namespaces=schema.namespaces)
     refused = 0
     for row in progress(file, "Pruning", shown=not sys.stdout.isatty()):

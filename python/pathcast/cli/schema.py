@@ -1,4 +1,4 @@
-"""``pathcast schema``: look at a DTD."""
+"""``pathcast schema``: look at a schema."""
 
 from __future__ import annotations
 
@@ -7,25 +7,31 @@ from typing import Annotated
 
 import typer
 
-from pathcast.cli.arguments import Dtd, Root, Version, fail, read_schema
+from pathcast.cli.arguments import Dtd, Root, Version, Xsd, fail, read_schema
 from pathcast.errors import located
 from pathcast.schema.drawing import draw as drawn
 
-app = typer.Typer(help="Look at a DTD.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.callback()
+def schema(version: Version = False) -> None:
+    """Look at a schema."""
 
 
 @app.command()
-def show(dtd: Dtd, root: Root = None, version: Version = False) -> None:
-    """Print what a DTD declares, in a few lines."""
-    typer.echo(read_schema(dtd, root).summary())
+def show(dtd: Dtd = None, xsd: Xsd = None, root: Root = None, version: Version = False) -> None:
+    """Print what a schema declares, in a few lines."""
+    typer.echo(read_schema(dtd, root, xsd).summary())
 
 
 @app.command()
 def draw(
-    dtd: Dtd,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="The drawing, an .svg file.")
     ],
+    dtd: Dtd = None,
+    xsd: Xsd = None,
     root: Root = None,
     version: Version = False,
 ) -> None:
@@ -40,6 +46,6 @@ def draw(
             located(str(output), None, "a drawing is written as .svg; browsers and editors turn it into .png")
         )
     try:
-        output.write_text(drawn(read_schema(dtd, root)), encoding="utf-8")
+        output.write_text(drawn(read_schema(dtd, root, xsd)), encoding="utf-8")
     except OSError as error:
         fail(located(str(output), None, f"cannot be written: {error.strerror}"))

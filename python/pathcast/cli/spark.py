@@ -20,17 +20,19 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from pathcast.cli.arguments import Engine, OptionalDtd, Root, Version, fail, named, read_schema
+from pathcast.cli.arguments import Engine, OptionalDtd, Root, Version, fail, named, optional_schema
 from pathcast.errors import PathcastError, printable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-app = typer.Typer(
-    help="Compile subscriptions and match tables or streams of documents on Spark.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.callback()
+def spark(version: Version = False) -> None:
+    """Compile subscriptions and match tables or streams of documents on Spark."""
+
 
 SHOWN = 5  # bad rows that a summary shows
 
@@ -137,7 +139,7 @@ def compile_command(
     """
     if (subscriptions is None) == (database is None) or (database is None) != (topic is None):
         fail("pathcast: give --subscriptions, or --database and --topic")
-    schema = None if dtd is None else read_schema(dtd, root)
+    schema = optional_schema(dtd, root)
     with _spark("compile", master, memory) as spark, _watched(spark, "Compiling subscriptions"):
         from pathcast.spark import compile_subscriptions
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 from typing import TypeAlias
+from xml.sax.saxutils import escape
 
 from pathcast.errors import SchemaError
 from pathcast.schema import Schema
@@ -20,8 +21,8 @@ from pathcast.schema.model import Any, Choice, Empty, Mixed, Model, Name, Option
 MAX_CHILDREN = 10_000  # of one element, beyond what its model demands: ((a+)+)+ multiplies
 MAX_SMALLEST = 1_000_000  # elements of the smallest completion
 
-Child: TypeAlias = "tuple[str, int] | None"
-"""An element with the levels it may have; None is text."""
+Child: TypeAlias = "tuple[str, int] | str | None"
+"""An element with the levels it may have; None is any text, a str is this one."""
 Grow: TypeAlias = Callable[[list[Child]], None]
 
 
@@ -42,7 +43,9 @@ class Growth:
         """The function that appends an element's children; `levels` counts the element itself."""
         known = self._compiled.get((element, levels))
         if known is None:
-            known = self._compile(self._schema.elements[element].model, levels - 1)
+            declared = self._schema.elements[element]
+            texts = declared.examples
+            known = self._typed(texts) if texts else self._compile(declared.model, levels - 1)
             if known is None:
                 raise SchemaError(f"{element} cannot be completed within {levels} levels")
             self._compiled[element, levels] = known
@@ -50,6 +53,8 @@ class Growth:
 
     def _fits(self, name: str, levels: int) -> bool:
         if name not in self._schema.elements:
+            return False
+        if not self._schema.elements[name].is_writable:
             return False
         height = self._schema.height(name)
         return height is not None and height <= levels
@@ -76,6 +81,15 @@ class Growth:
         if isinstance(model, Star):
             return self._maybe(self._repeated(inner)) if inner else _nothing
         return self._repeated(inner) if inner else None
+
+    def _typed(self, texts: tuple[str, ...]) -> Grow:
+        """One of the texts that fit a type."""
+        draw, written = self._draw, [escape(text) for text in texts]
+
+        def grow(children: list[Child]) -> None:
+            children.append(written[int(draw() * len(written))])
+
+        return grow
 
     def _mixed(self, below: list[tuple[str, int]]) -> Grow:
         draw, optional, repeats, count = self._draw, self._optional, self._repeats, len(below)
@@ -136,7 +150,10 @@ class Growth:
         sizes = self._sizes(levels)
         if sizes.get(element, 0) > MAX_SMALLEST:
             raise SchemaError(f"the smallest valid {element} has more than {MAX_SMALLEST:,} elements")
-        model = self._schema.elements[element].model
+        declared = self._schema.elements[element]
+        if declared.examples:
+            return [escape(declared.examples[0])]
+        model = declared.model
         if isinstance(model, (Mixed, Any)):
             return [None]
         if isinstance(model, Empty):
@@ -151,6 +168,8 @@ class Growth:
             now: dict[str, int] = {}
             for name in self._able:
                 model = self._schema.elements[name].model
+                if not self._schema.elements[name].is_writable:
+                    continue
                 if isinstance(model, (Mixed, Any, Empty)):
                     now[name] = 1
                 elif (size := _size(model, last)) is not None:

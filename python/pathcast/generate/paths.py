@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from pathcast.schema.declarations import tag
+
 Key: TypeAlias = "tuple[int, bool, str, tuple[str, ...], tuple[Key, ...]]"
 
 
@@ -40,7 +42,7 @@ def text(steps: list[Step], relative: bool = False) -> str:
     for step in steps:
         branches = "".join(f"[{_inner(branch)}]" for branch in step.branches)
         tests = "".join(f"[{test}]" for test in step.tests)
-        written.append(f"{'//' if step.descend else '/'}{step.name}{tests}{branches}")
+        written.append(f"{'//' if step.descend else '/'}{tag(step.name)}{tests}{branches}")
     return "".join(written)[2 if relative else 0 :]
 
 
@@ -74,6 +76,6 @@ def key(steps: list[Step]) -> Key:
                 is_trailing = name == "*" and not tests and not branches
                 below = (gap + 1, is_trailing or (exact and also_exact), name, tests, branches)
                 continue
-        below = (1, exact, step.name, tuple(sorted(step.tests)), tuple(inner))
+        below = (1, exact, tag(step.name), tuple(sorted(step.tests)), tuple(inner))
     assert below is not None
     return below

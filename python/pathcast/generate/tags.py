@@ -16,6 +16,7 @@ from xml.sax.saxutils import escape, quoteattr
 from pathcast.errors import SchemaError
 from pathcast.generate.values import Distribution, Values, zipf
 from pathcast.schema import Attribute, Schema
+from pathcast.schema.declarations import tag
 
 LANGUAGES = ("en", "de", "fr", "es", "pt", "ja")
 
@@ -64,8 +65,8 @@ class Tag:
     __slots__ = ("always", "end", "maybe", "special", "start")
 
     def __init__(self, name: str) -> None:
-        self.start = f"<{name}"
-        self.end = f"</{name}>"
+        self.start = f"<{tag(name)}"
+        self.end = f"</{tag(name)}>"
         self.always: list[Variants] = []
         self.maybe: list[Variants] = []
         self.special: list[Write] = []
@@ -104,33 +105,31 @@ class Tags:
         return self._tags[name]
 
     def _make(self, name: str) -> Tag:
-        tag = Tag(name)
+        made = Tag(name)
         for attribute in self._schema.attributes(name):
             if attribute.is_namespace:
                 written = self._namespaces.on(name, attribute)
                 if written is not None:
-                    tag.always.append(([f" {attribute.name}={quoteattr(written)}"], [1.0]))
+                    made.always.append(([f" {attribute.name}={quoteattr(written)}"], [1.0]))
             elif not self._namespaces.bound(name, attribute.name):
                 if attribute.presence == "required":
                     raise SchemaError(
                         f"the attribute {attribute.name} of {name} is required; its prefix is bound nowhere"
                     )
             elif attribute.type in ("ID", "IDREF", "IDREFS"):
-                tag.special.append(self._identifier(attribute))
+                made.special.append(self._identifier(attribute))
             else:
-                self._plain(tag, name, attribute)
-        return tag
+                self._plain(made, name, attribute)
+        return made
 
-    def _plain(self, tag: Tag, name: str, attribute: Attribute) -> None:
+    def _plain(self, made: Tag, name: str, attribute: Attribute) -> None:
         drawn = self.values_of(attribute)
         if drawn is None:
             if attribute.presence == "required":
-                raise SchemaError(
-                    f"the attribute {attribute.name} of {name} must name an unparsed entity; there is none"
-                )
+                raise SchemaError(f"no value is known that fits the attribute {attribute.name} of {name}")
             return
         variants = [f" {attribute.name}={quoteattr(value)}" for value in drawn.values]
-        where = tag.always if attribute.presence == "required" else tag.maybe
+        where = made.always if attribute.presence == "required" else made.maybe
         where.append((variants, drawn.cumulative))
 
     def values_of(self, attribute: Attribute) -> Distribution | None:
@@ -138,6 +137,9 @@ class Tags:
         skew = self._values.skew
         if attribute.presence == "fixed" and attribute.value is not None:
             return Distribution([attribute.value], [1.0])
+        if attribute.examples is not None:
+            listed = attribute.examples
+            return Distribution(listed, zipf(len(listed), skew)) if listed else None
         if attribute.values:
             return Distribution(attribute.values, zipf(len(attribute.values), skew))
         if attribute.type in ("ENTITY", "ENTITIES"):

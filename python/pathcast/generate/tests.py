@@ -52,7 +52,12 @@ class Tests:
                 if (found := self._attribute(attribute, self._schema.namespaces))
             ]
             model = self._schema.elements[element].model
-            if isinstance(model, (Mixed, Any)):
+            texts = self._schema.elements[element].examples
+            if texts is not None:
+                if any(texts):
+                    shares = zipf(len(texts), self._values.skew)
+                    known.append((".", Distribution(texts, shares), "listed" if len(texts) > 1 else "fixed"))
+            elif isinstance(model, (Mixed, Any)):
                 known.append(("." if model == Mixed() else "text()", self._any, "any"))
             self._known[element] = known
         return known
@@ -66,6 +71,15 @@ class Tests:
         subject = f"@{attribute.name}"
         if attribute.presence == "fixed":
             return (subject, Distribution([attribute.value or ""], [1.0]), "fixed")
+        if attribute.examples is not None:
+            if not any(attribute.examples):
+                return None
+            shares = zipf(len(attribute.examples), self._values.skew)
+            return (
+                subject,
+                Distribution(attribute.examples, shares),
+                "listed" if len(attribute.examples) > 1 else "fixed",
+            )
         if attribute.values:
             shares = zipf(len(attribute.values), self._values.skew)
             kind = "listed" if len(attribute.values) > 1 else "fixed"

@@ -16,7 +16,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 
+from pathcast.errors import SchemaError
 from pathcast.schema import Schema
+from pathcast.schema.declarations import tag
 
 REST = "(/*)+"
 """One or more elements of any name."""
@@ -50,11 +52,16 @@ def graph_advertisement(schema: Schema) -> str:
     >>> graph_advertisement(schema)
     '{#=a;a!=b;b=a,c;c!=}'
     """
-    parts = [f"#={schema.root}"]
+    if any(schema.elements[name].is_open for name in schema.reachable):
+        raise SchemaError("a schema with wildcards for undeclared elements has no graph of all its elements")
+    leaves: dict[str, str] = {}
+    children: dict[str, dict[str, None]] = {}
     for name in schema.reachable:
-        leaf = "!" if schema.height(name) == 1 else ""
-        parts.append(f"{name}{leaf}={','.join(schema.children(name))}")
-    return "{" + ";".join(parts) + "}"
+        key = tag(name)
+        leaves[key] = "!" if schema.height(name) == 1 else leaves.get(key, "")
+        children.setdefault(key, {}).update(dict.fromkeys(map(tag, schema.children(name))))
+    parts = [f"{key}{leaves[key]}={','.join(below)}" for key, below in children.items()]
+    return "{" + ";".join([f"#={tag(schema.root)}", *parts]) + "}"
 
 
 class _Paths:
@@ -88,14 +95,21 @@ class _Paths:
 
     def _closed(self, prefix: str, name: str) -> list[str]:
         """An element and whatever is below it."""
-        texts = [f"{prefix}/{name}"] if self.schema.height(name) == 1 else []
-        return [*texts, f"{prefix}/{name}{REST}"] if self.schema.children(name) else texts
+        texts = [f"{prefix}/{tag(name)}"] if self.schema.height(name) == 1 or self._is_open(name) else []
+        further = self.schema.children(name) or self._is_open(name)
+        return [*texts, f"{prefix}/{tag(name)}{REST}"] if further else texts
+
+    def _is_open(self, name: str) -> bool:
+        """Whether paths may go on with elements that nothing declares."""
+        return self.schema.elements[name].is_open
 
     def _ways(self, prefix: str, name: str) -> list[tuple[str, bool, Sequence[str]]]:
         """How a path goes on from an element: its text, whether it may end there, what may come next."""
         members = self.component.get(name)
+        if members is None and self._is_open(name):
+            return [(text, True, ()) for text in self._closed(prefix, name)]
         if members is None:
-            return [(f"{prefix}/{name}", self.schema.height(name) == 1, self.schema.children(name))]
+            return [(f"{prefix}/{tag(name)}", self.schema.height(name) == 1, self.schema.children(name))]
         loop = self._loop(name, frozenset(members))
         if loop is None:
             return [(text, True, ()) for text in self._closed(prefix, name)]
@@ -125,9 +139,10 @@ class _Paths:
         while True:
             inside = [child for child in self.schema.children(at) if child in members]
             others = [child for child in inside if child != at]
-            if len(others) > 1:
+            if len(others) > 1 or self._is_open(at):
                 return None
-            around.append((at, f"(/{at})+" if at in inside and others else f"/{at}"))
+            step = f"/{tag(at)}"
+            around.append((at, f"({step})+" if at in inside and others else step))
             if not others or others[0] == name:
                 return around
             at = others[0]

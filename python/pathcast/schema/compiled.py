@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from pathcast import _core
-from pathcast.schema.declarations import Attribute, Element
+from pathcast.schema.declarations import Attribute, Element, tag
 from pathcast.schema.model import Any, Empty, Mixed
 
 if TYPE_CHECKING:
@@ -16,7 +16,17 @@ if TYPE_CHECKING:
 
 XML = "http://www.w3.org/XML/1998/namespace"
 
+XSI = "http://www.w3.org/2001/XMLSchema-instance"
+
 CompiledAttribute: TypeAlias = "tuple[str, str, bool, str | None, list[str] | None]"
+
+_ANYTHING = "*"  # no document has such a name: it stands for all names, and as a namespace for all of them
+_ANY_ATTRIBUTE: CompiledAttribute = (_ANYTHING, _ANYTHING, False, None, None)
+# Every element that an XSD declares may have these.
+_INSTANCE: list[CompiledAttribute] = [
+    (XSI, local, False, None, None)
+    for local in ("type", "nil", "schemaLocation", "noNamespaceSchemaLocation")
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,25 +68,50 @@ class CompiledSchema:
     def of(cls, schema: Schema) -> CompiledSchema:
         """That of a schema."""
         number = {name: place for place, name in enumerate(schema.elements)}
+        lets_in = dict.fromkeys(uri for element in schema.elements.values() for uri in element.lets_in)
+        if lets_in:
+            lets_in[_ANYTHING] = None  # below what is let in may be anything
+        stand = {uri: len(number) + place for place, uri in enumerate(lets_in)}
         rows = [
             (
                 *_split(schema, name, element=True),
                 _content(element),
-                [] if isinstance(element.model, Any) else [number[child] for child in schema.children(name)],
-                [_attribute(schema, each) for each in element.attributes if not each.is_namespace],
+                [
+                    *(number[child] for child in _children(schema, name, element)),
+                    *map(stand.get, element.lets_in),
+                ],
+                [
+                    *(_attribute(schema, each) for each in element.attributes if not each.is_namespace),
+                    *(_INSTANCE if schema.is_xsd else ()),
+                    *([_ANY_ATTRIBUTE] if element.any_attribute else ()),
+                ],
             )
             for name, element in schema.elements.items()
         ]
-        return cls(json.dumps([rows, number[schema.root]]))
+        rows += [(uri, _ANYTHING, "any", [], [_ANY_ATTRIBUTE]) for uri in stand]
+        return cls(json.dumps([rows, number[schema.root], dict(schema.entities)]))
+
+    @cached_property
+    def entities(self) -> dict[str, str]:
+        """The entities that the schema declares."""
+        _, _, *more = json.loads(self.text)
+        return more[0] if more else {}
 
     @cached_property
     def compiled(self) -> _core.Graph:
         """The graph in the core."""
-        rows, root = json.loads(self.text)
+        rows, root, *_ = json.loads(self.text)
         return _core.Graph([(*row[:4], [tuple(each) for each in row[4]]) for row in rows], root)
 
 
+def _children(schema: Schema, name: str, element: Element) -> tuple[str, ...]:
+    """The children that are listed; content ``any`` says the rest."""
+    return () if isinstance(element.model, Any) else schema.children(name)
+
+
 def _content(element: Element) -> str:
+    if element.is_mixed:
+        return "mixed"
     match element.model:
         case Empty():
             return "empty"
@@ -101,6 +136,7 @@ def _attribute(schema: Schema, attribute: Attribute) -> CompiledAttribute:
 
 def _split(schema: Schema, name: str, *, element: bool) -> tuple[str, str]:
     """Namespace and local part; an attribute without prefix is in no namespace."""
+    name = tag(name)
     prefix, colon, local = name.rpartition(":")
     if not colon:
         return (schema.namespaces.get("", "") if element else ""), name

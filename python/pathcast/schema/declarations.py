@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 from xml.sax.saxutils import quoteattr
 
 from pathcast.schema.model import Model, declared
+
+if TYPE_CHECKING:
+    from pathcast.schema.validation import Problem
+    from pathcast.types import Document
+
+
+class Validates(Protocol):
+    """What finds out what is wrong with a document."""
+
+    def problems(self, document: Document) -> list[Problem]:
+        """What is wrong, nothing when it is valid."""
+
+
+def tag(name: str) -> str:
+    """A declaration's name as documents have it: an XSD may declare a name several times.
+
+    >>> tag("cap:code"), tag("cap:code#2")
+    ('cap:code', 'cap:code')
+    """
+    return name.partition("#")[0]
+
 
 AttributeType: TypeAlias = Literal[
     "CDATA",
@@ -32,6 +54,8 @@ class Attribute:
     presence: Presence
     value: str | None = None
     values: tuple[str, ...] = ()
+    examples: tuple[str, ...] | None = None
+    """Of a type that an XSD gives: some values that fit. None: any text will do."""
 
     def __str__(self) -> str:
         """As an ATTLIST declaration has it.
@@ -62,6 +86,25 @@ class Element:
     attributes: tuple[Attribute, ...]
     file: str
     line: int
+    examples: tuple[str, ...] | None = None
+    """Of a simple type: some texts that fit. None: any text will do."""
+    is_mixed: bool = False
+    """Whether text may stand beside what the model says."""
+    lets_in: tuple[str, ...] = ()
+    """Namespaces of which any element may stand in it, also one that is not declared; ``*`` is all."""
+    any_attribute: bool = False
+    """Whether it may have attributes that are not declared."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether elements may stand in it that are not declared."""
+        return bool(self.lets_in)
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether a text is known that fits its type, and a value for each attribute that it needs."""
+        needed = (attribute.examples for attribute in self.attributes if attribute.presence == "required")
+        return self.examples != () and () not in needed
 
 
 @dataclass(slots=True)
@@ -71,7 +114,11 @@ class Declarations:
     elements: dict[str, Element] = field(default_factory=dict)
     notations: dict[str, None] = field(default_factory=dict)
     unparsed: dict[str, str] = field(default_factory=dict)  # entity to its notation
+    entities: dict[str, str] = field(default_factory=dict)  # general entity to its replacement text
     warnings: list[str] = field(default_factory=list)
+    namespaces: dict[str, str] = field(default_factory=dict)  # prefix to URI, where the schema says so itself
+    is_xsd: bool = False
+    validator: Callable[[str], Validates] | None = None  # from the root; None is libxml2
 
     def text(self) -> str:
         """One flat DTD without entities to expand, conditional sections or anything external.

@@ -30,7 +30,7 @@ class Entities:
     def __init__(self) -> None:
         self.parameter = EntityLookup()
         self.unparsed: dict[str, str] = {}  # general entity to its notation
-        self._general: dict[str, str] = {}
+        self.general: dict[str, str] = {}
         self._characters = 0
 
     def spend(self, characters: int) -> None:
@@ -52,8 +52,8 @@ class Entities:
             if is_parameter:
                 if name not in self.parameter:
                     self.parameter.declared[name] = ParameterEntity(name, self._literal(value.text))
-            elif name not in self._general and name not in self.unparsed:
-                self._general[name] = self._literal(value.text)
+            elif name not in self.general and name not in self.unparsed:
+                self.general[name] = self._literal(value.text)
             return
         self._declare_external(name, tokens[1:], source, is_parameter)
 
@@ -67,7 +67,7 @@ class Entities:
             if name not in self.parameter:
                 self.parameter.external[name] = (system, source)
         elif len(rest) == 2 and rest[0].text == "NDATA":
-            if name not in self._general:
+            if name not in self.general:
                 self.unparsed.setdefault(name, rest[1].text)
             rest = []
         if rest:
@@ -137,9 +137,9 @@ class Entities:
         return "".join(done)
 
     def _named(self, name: str) -> str:
-        if name not in self._general:
+        if name not in self.general:
             raise SchemaError(f"its value refers to the entity &{name};, which is not declared as text")
-        return self._general[name]
+        return self.general[name]
 
 
 def _character(found: re.Match[str]) -> str:

@@ -67,6 +67,7 @@ class Reader:
                 declarations.elements[name] = Element(
                     name, element.model, tuple(attributes.values()), element.file, element.line
                 )
+        declarations.entities = self._entities.general
         declarations.unparsed = {
             name: notation
             for name, notation in self._entities.unparsed.items()

@@ -1,4 +1,4 @@
-"""`Schema`: what a DTD allows, as a graph of elements with content models and attributes."""
+"""`Schema`: what a DTD or an XSD allows, as a graph of elements with content models and attributes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathcast import _core
 from pathcast.errors import SchemaError
 from pathcast.schema import graph
 from pathcast.schema.compiled import CompiledSchema
-from pathcast.schema.declarations import Attribute, Declarations, Element
+from pathcast.schema.declarations import Attribute, Declarations, Element, Validates
 from pathcast.schema.model import Any, Mixed, names, possible
 from pathcast.schema.reader import Reader
 from pathcast.schema.source import Source, normalised, read
@@ -26,7 +26,7 @@ _LISTED = 20  # names that a message lists
 
 
 class Schema:
-    """The elements that a DTD declares, and which may stand in which.
+    """The elements that a DTD or an XSD declares, and which may stand in which.
 
     Children, edges and everything derived from them speak of *valid documents*: an element that is named in
     a content model but declared nowhere (`undeclared`) cannot occur in one, nor can an element that needs it,
@@ -57,7 +57,8 @@ class Schema:
     ) -> None:
         """A schema of what was read; `from_dtd` and `from_text` are the ways to one."""
         if not declarations.elements:
-            raise SchemaError("the DTD declares no element")
+            kind = "XSD" if declarations.is_xsd else "DTD"
+            raise SchemaError(f"the {kind} declares no element")
         self._declarations = declarations
         self._names = list(declarations.elements)
         self._number = {name: place for place, name in enumerate(self._names)}
@@ -72,7 +73,7 @@ class Schema:
         }
         self.root = self._choose(root)
         self.namespaces: Mapping[str, str] = MappingProxyType(self._bindings() | dict(namespaces or {}))
-        self._validator: Validator | None = None
+        self._validator: Validates | None = None
 
     @classmethod
     def from_dtd(
@@ -100,6 +101,25 @@ class Schema:
         source = Source("<text>", normalised(text), None)
         return cls(Reader(source, None).read(), root, namespaces=namespaces)
 
+    @classmethod
+    def from_xsd(
+        cls,
+        path: str | os.PathLike[str],
+        root: str | None = None,
+        *,
+        within: str | os.PathLike[str] | None = None,
+    ) -> Schema:
+        """The schema in an XSD file and the files it is made of. Needs xmlschema (``pathcast[xsd]``).
+
+        Files that it names are read from its own folder and below, or from the folder `within`; nothing is
+        ever fetched. Names have the prefixes of the schema; `namespaces` says which. `root` may be a name
+        without its prefix, and may be left out when exactly one element is nobody's child.
+        """
+        from pathcast.schema.xsd import XsdReader
+
+        declarations = XsdReader(path, within).read()
+        return cls(declarations, root, namespaces=declarations.namespaces)
+
     def rooted(self, root: str) -> Schema:
         """The same schema with another root."""
         return Schema(self._declarations, root, namespaces=self.namespaces)
@@ -110,6 +130,15 @@ class Schema:
         return MappingProxyType(self._declarations.elements)
 
     @property
+    def is_xsd(self) -> bool:
+        """Whether it was read from an XSD."""
+        return self._declarations.is_xsd
+
+    @property
+    def _kind(self) -> str:
+        return "XSD" if self.is_xsd else "DTD"
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What was read with a shake of the head: elements declared twice, missing files."""
         return tuple(self._declarations.warnings)
@@ -118,6 +147,11 @@ class Schema:
     def notations(self) -> tuple[str, ...]:
         """The declared notations."""
         return tuple(self._declarations.notations)
+
+    @property
+    def entities(self) -> Mapping[str, str]:
+        """The general entities with their replacement texts: what documents may refer to."""
+        return MappingProxyType(self._declarations.entities)
 
     @property
     def unparsed_entities(self) -> Mapping[str, str]:
@@ -207,7 +241,12 @@ class Schema:
         return min(graph.SATURATED, sum(self.path_counts(max_depth).values()))
 
     def validate(self, document: Document) -> list[Problem]:
-        """What is wrong with a document, nothing when it is valid. Needs lxml (``pathcast[schema]``)."""
+        """What is wrong with a document, nothing when it is valid.
+
+        Needs lxml (``pathcast[schema]``), or xmlschema for an XSD.
+        """
+        if self._validator is None and self._declarations.validator is not None:
+            self._validator = self._declarations.validator(self.root)
         if self._validator is None:
             for name, element in self.elements.items():
                 if not isinstance(element.model, Mixed) and sum(1 for _ in names(element.model)) > MAX_NAMES:
@@ -253,7 +292,10 @@ class Schema:
         if root is None:
             root = self._only_candidate()
         elif root not in self._number:
-            raise SchemaError(f"the root {root!r} is not declared in the DTD")
+            same = [name for name in self._names if name.rpartition(":")[2] == root]
+            if len(same) != 1 or not self.is_xsd:
+                raise SchemaError(f"the root {root!r} is not declared in the {self._kind}")
+            root = same[0]
         if self._heights[self._number[root]] is None:
             raise SchemaError(
                 f"no document can be valid: the root {root!r} needs elements that no document can contain"
@@ -275,7 +317,9 @@ class Schema:
                 return candidates[0]
             if candidates:
                 raise SchemaError(f"the root may be any of {_listed(candidates)}; say which with root=")
-        raise SchemaError("every element of the DTD is inside another one; say which is the root with root=")
+        raise SchemaError(
+            f"every element of the {self._kind} is inside another one; say which is the root with root="
+        )
 
     def _bindings(self) -> dict[str, str]:
         """The namespaces that ``xmlns`` attributes with a default value bind, the root's first."""

@@ -72,8 +72,9 @@ def test_a_directory_is_all_its_documents_sorted(run: Run, folder: Path) -> None
 def test_a_directory_without_documents(run: Run, folder: Path) -> None:
     (folder / "empty").mkdir()
     result = run("match", "-s", "s.txt", "empty")
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "empty: no *.xml file in this directory\n"
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "empty: no *.xml or *.xml.gz file in this directory\n"
+    assert run("match", "-s", "s.txt", "docs", "--glob", "*.json").exit_code == 2
 
 
 def test_links_in_a_directory(run: Run, folder: Path) -> None:
@@ -208,7 +209,7 @@ def test_a_file_name_forges_no_line(run: Run, folder: Path) -> None:
 
 
 def test_interrupted(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(arguments: list[str]) -> None:
+    def interrupted(arguments: list[str], patterns: tuple[str, ...]) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(match, "find_documents", interrupted)

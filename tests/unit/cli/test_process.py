@@ -7,10 +7,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import pathcast
+from tests.unit.cli.conftest import Run
 
 MODULE = [sys.executable, "-m", "pathcast"]
 
@@ -35,16 +37,62 @@ def test_help_and_version_everywhere(command: list[str]) -> None:
     assert version == f"pathcast {pathcast.__version__}\n"
 
 
-def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
+def commands() -> list[list[str]]:
+    """Every command and group of commands."""
+    from typer.main import get_command
+
+    from pathcast.cli import app
+
+    found: list[list[str]] = []
+    pending: list[tuple[list[str], Any]] = [([], get_command(app))]
+    while pending:
+        path, command = pending.pop()
+        found.append(path)
+        pending += [([*path, name], each) for name, each in getattr(command, "commands", {}).items()]
+    return sorted(found)
+
+
+@pytest.mark.parametrize("command", commands(), ids=" ".join)
+def test_every_command_has_a_version_and_a_help(command: list[str], run: Run) -> None:
+    version = run(*command, "--version")
+    assert (version.exit_code, version.stdout) == (0, f"pathcast {pathcast.__version__}\n")
+    assert run(*command, "--help").stdout.startswith("Usage: ")
+
+
+@pytest.mark.parametrize("command", ["check", "match"])
+def test_a_closed_pipe_ends_quietly_with_status_0(command: str, tmp_path: Path) -> None:
     (tmp_path / "s.txt").write_text("/a\n" * 100_000)
-    with subprocess.Popen(
-        [*MODULE, "check", "-s", tmp_path / "s.txt"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
+    (tmp_path / "a.xml").write_text("<a/>")
+    arguments = ["check", "-s", str(tmp_path / "s.txt")]
+    if command == "match":
+        arguments = ["match", "-e", "//a", *[str(tmp_path / "a.xml")] * 3_000]
+    with subprocess.Popen([*MODULE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout
         assert process.stderr
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
+        assert process.wait() == 0
+
+
+def test_answers_come_before_the_documents_behind_them(folder: Path) -> None:
+    """The second document is a pipe that nobody writes to until the first answer was read."""
+    os.mkfifo("slow.xml")
+    command = [*MODULE, "match", "-s", "s.txt", "docs/1.xml", "slow.xml"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        assert json.loads(process.stdout.readline())["matches"] == ["1"]
+        (folder / "slow.xml").write_text("<a><c/></a>")
+        assert json.loads(process.stdout.readline())["matches"] == ["3"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shell_completion(shell: str) -> None:
+    environment = os.environ | {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    done = subprocess.run(
+        [*MODULE, "--show-completion", shell], capture_output=True, text=True, check=True, env=environment
+    )
+    assert "pathcast" in done.stdout
 
 
 def test_no_progress_bar_in_a_pipe_and_one_on_a_terminal(folder: Path) -> None:

@@ -53,7 +53,7 @@ def test_check_tells_what_can_never_match(folder: Path) -> None:
     assert result.exit_code == 2
     rows = [json.loads(line) for line in result.stdout.splitlines()]
     assert [row["ok"] for row in rows] == [True, True, False]
-    assert "can never match under this DTD" in rows[2]["message"]
+    assert "can never match under this schema" in rows[2]["message"]
     assert rows[2]["column"] == 1
 
 

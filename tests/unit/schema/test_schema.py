@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -117,3 +119,51 @@ def test_fixed_values_that_libxml2_compares_wrongly() -> None:
     schema = Schema.from_text("<!ELEMENT a EMPTY> <!ATTLIST a f CDATA #FIXED 'p &amp; q &lt; r'>")
     assert schema.validate("<a f='p &amp; q &lt; r'/>") == schema.validate("<a/>") == []
     assert schema.validate("<a f='p'/>")[0].message == "Value for attribute f of a is not the fixed one"
+
+
+def test_edges_of_a_drawing_do_not_run_behind_boxes() -> None:
+    """Every curve is sampled: a point is in no box, except where it begins and ends."""
+    texts = [
+        "<!ELEMENT a (b?, c?, d?, e)> <!ELEMENT b (c, e?)> <!ELEMENT c (d, e?)> <!ELEMENT d (e?)>"
+        " <!ELEMENT e EMPTY>",
+        "<!ELEMENT a (b*, x?)> <!ELEMENT b (c?, e)> <!ELEMENT c (d?, b?)> <!ELEMENT d (a?, b?, d?)>"
+        " <!ELEMENT e EMPTY> <!ELEMENT x (e?, b?)>",
+    ]
+    for text in texts:
+        drawing = draw(Schema.from_text(text, "a"))
+        body = drawing[drawing.index("</style>") :]
+        found = re.findall(
+            r'<g class="[^"]*"><rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="(\d+)"', body
+        )
+        boxes = [tuple(map(float, box)) for box in found]
+        paths = [path for path in re.findall(r' d="(M[^"]+)"', body) if "C" in path]
+        assert boxes
+        assert paths
+        for path in paths:
+            for x, y in sampled(path):
+                inside = [
+                    box for box in boxes if box[0] < x < box[0] + box[2] and box[1] < y < box[1] + box[3]
+                ]
+                assert not inside, path
+
+
+def sampled(path: str) -> Iterator[tuple[float, float]]:
+    """Points of a path of curves and horizontal lines, without its two ends."""
+    tokens = re.findall(r"[MCH]|-?[\d.]+", path)
+    at, x, y = 0, 0.0, 0.0
+    while at < len(tokens):
+        command = tokens[at]
+        count = {"M": 2, "C": 6, "H": 1}[command]
+        numbers = [float(each) for each in tokens[at + 1 : at + 1 + count]]
+        at += 1 + count
+        for share in (step / 20 for step in range(1, 20)):
+            rest = 1 - share
+            if command == "C":
+                x1, y1, x2, y2, x3, y3 = numbers
+                yield (
+                    rest**3 * x + 3 * rest**2 * share * x1 + 3 * rest * share**2 * x2 + share**3 * x3,
+                    rest**3 * y + 3 * rest**2 * share * y1 + 3 * rest * share**2 * y2 + share**3 * y3,
+                )
+            elif command == "H":
+                yield rest * x + share * numbers[0], y
+        x, y = (numbers[-2], numbers[-1]) if command != "H" else (numbers[0], y)

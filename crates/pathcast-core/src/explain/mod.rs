@@ -94,7 +94,7 @@ pub fn explain(
         ignore_namespaces: settings.ignore_namespaces,
     };
     let normal_form = printer.alternatives(&condition).join(" or ");
-    let picture = match Picture::draw(document, &settings.limits, &names, settings.ignore_namespaces) {
+    let picture = match Picture::draw(document, settings, &names) {
         Ok(picture) => picture,
         Err(error) => return Ok(Err(error)),
     };

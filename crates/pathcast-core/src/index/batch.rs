@@ -1,10 +1,13 @@
 //! Many documents, by several threads.
 
 use std::sync::Mutex;
+use std::thread;
 
+use crate::cancel::{self, PAUSE};
 use crate::reader::{Document, DocumentError, DocumentErrorKind};
 
-/// One result for each document, in order. Every thread takes a run, matches documents with it and puts it back.
+/// One result for each document, in order. Every thread takes a run, matches documents with it and puts it back; the caller
+/// is one of them.
 pub(super) fn match_many<T: Send, R>(
     documents: Vec<Document<'_>>,
     threads: usize,
@@ -15,7 +18,10 @@ pub(super) fn match_many<T: Send, R>(
     let count = documents.len();
     if threads <= 1 || count <= 1 {
         let mut run = take();
-        let results = documents.into_iter().map(|document| matches(&mut run, document)).collect();
+        let results = documents
+            .into_iter()
+            .map(|document| if cancel::requested() { Err(lost()) } else { matches(&mut run, document) })
+            .collect();
         put_back(run);
         return results;
     }
@@ -25,6 +31,9 @@ pub(super) fn match_many<T: Send, R>(
         let mut run = take();
         let mut results = Vec::new();
         loop {
+            if cancel::requested() {
+                break;
+            }
             let next = queue.lock().ok().and_then(|mut queue| queue.next());
             let Some((at, document)) = next else { break };
             results.push((at, matches(&mut run, document)));
@@ -34,9 +43,20 @@ pub(super) fn match_many<T: Send, R>(
     };
     let mut results: Vec<Option<_>> = Vec::new();
     results.resize_with(count, || None);
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads.min(count)).map(|_| scope.spawn(work)).collect();
-        for (at, result) in workers.into_iter().filter_map(|worker| worker.join().ok()).flatten() {
+    let (watch, caller) = (cancel::shared(), thread::current());
+    thread::scope(|scope| {
+        let worker = || {
+            let results = cancel::under(watch.for_worker(), work);
+            caller.unpark();
+            results
+        };
+        let workers: Vec<_> = (1..threads.min(count)).map(|_| scope.spawn(worker)).collect();
+        let own = work();
+        while workers.iter().any(|worker| !worker.is_finished()) && !cancel::requested() {
+            thread::park_timeout(PAUSE);
+        }
+        let others = workers.into_iter().filter_map(|worker| worker.join().ok()).flatten();
+        for (at, result) in own.into_iter().chain(others) {
             results[at] = Some(result);
         }
     });

@@ -18,8 +18,9 @@ use super::paths::filtered_condition;
 use super::schema::SchemaOptions;
 use super::set::Index;
 use super::settings::Settings;
+use crate::cancel::Pulse;
 use crate::engine::AttributeFilters;
-use crate::limits::Limits;
+use crate::limits::{HIGHEST_NESTING, HIGHEST_STEPS, Limits};
 use crate::names::{NameId, NamespaceId};
 use crate::pattern::{
     Condition, DecodeError, LinearPath, Written, decode_condition, decode_number, decode_text,
@@ -28,8 +29,8 @@ use crate::pattern::{
 use crate::schema::{Graph, PruneLimits};
 
 const MAGIC: &[u8; 8] = b"PATHCAST";
-/// Version 2 keeps expressions as written, and two limits more.
-const VERSION: u32 = 2;
+/// Version 2 keeps expressions as written, and two limits more; version 3 keeps entities and their limit.
+const VERSION: u32 = 3;
 /// Stands before the local part of a `*:a`; no name starts with it.
 const ANY_NAMESPACE: char = ':';
 const HEADER: usize = 8 + 4 + 8 + 4;
@@ -45,6 +46,8 @@ pub enum IndexFormatError {
     Newer(u32),
     /// It was damaged or cut.
     Damaged(&'static str),
+    /// The caller no longer wants it.
+    Cancelled,
 }
 
 impl fmt::Display for IndexFormatError {
@@ -57,6 +60,7 @@ impl fmt::Display for IndexFormatError {
                 "this index file has format version {version}, but this Pathcast reads up to {VERSION}: upgrade \
                  Pathcast or save the index again with this version"
             ),
+            Self::Cancelled => write!(f, "reading the index was ended by the caller"),
             Self::Damaged(what) => {
                 write!(f, "this index file is damaged ({what}): save it again from its source")
             }
@@ -223,7 +227,11 @@ impl Index {
         let names = self.reading.names.len();
         let count = decode_number(bytes)?;
         let mut forms = Vec::new();
+        let mut pulse = Pulse::default();
         for _ in 0..count {
+            if pulse.requested() {
+                return Err(IndexFormatError::Cancelled);
+            }
             forms.push(NormalForm::new(match take::<1>(bytes)? {
                 [0] => LinearPath::decode(bytes, names)?.to_condition(),
                 [1] => decode_condition(bytes, names)?,
@@ -240,6 +248,9 @@ impl Index {
             }));
         }
         for _ in 0..decode_number(bytes)? {
+            if pulse.requested() {
+                return Err(IndexFormatError::Cancelled);
+            }
             let id = match take::<1>(bytes)? {
                 [0] => Id::Number(i64::from_le_bytes(take(bytes)?)),
                 [1] => Id::Text(decode_text(bytes)?.into()),
@@ -304,13 +315,19 @@ fn encode_settings(settings: &Settings, out: &mut Vec<u8>) {
         expansion,
         evaluation_steps,
         work,
+        entity_expansion,
     } = settings.limits;
     let sizes = [depth, attributes, name_bytes, expression_bytes, steps, nesting, expansion];
     for size in sizes {
         encode_number(size as u64, out);
     }
-    for steps in [document_bytes, evaluation_steps, work] {
-        encode_number(steps, out);
+    for amount in [document_bytes, evaluation_steps, work, entity_expansion] {
+        encode_number(amount, out);
+    }
+    encode_number(settings.entities.len() as u64, out);
+    for (name, text) in settings.entities.iter() {
+        encode_text(name, out);
+        encode_text(text, out);
     }
     encode_text(settings.engine.name, out);
     encode_number(settings.cache_bytes.map_or(u64::MAX, |bytes| bytes as u64), out);
@@ -345,6 +362,17 @@ fn decode_settings(
         limits.evaluation_steps = decode_number(bytes)?;
         limits.work = decode_number(bytes)?;
     }
+    let mut entities = Vec::new();
+    if version > 2 {
+        limits.entity_expansion = decode_number(bytes)?;
+        for _ in 0..decode_number(bytes)? {
+            entities.push((decode_text(bytes)?, decode_text(bytes)?));
+        }
+    }
+    let entities = entities.into_iter().collect();
+    if limits.steps > HIGHEST_STEPS || limits.nesting > HIGHEST_NESTING {
+        return Err(IndexFormatError::Damaged("a limit beyond the highest"));
+    }
     let engine = EngineKind::find(decode_text(bytes)?, engines)
         .ok_or(IndexFormatError::Damaged("an engine that this Pathcast does not have"))?;
     let cache_bytes =
@@ -361,7 +389,16 @@ fn decode_settings(
     for _ in 0..decode_number(bytes)? {
         namespaces.push((decode_text(bytes)?.into(), decode_text(bytes)?.into()));
     }
-    Ok(Settings { engine, ordered, cache_bytes, attribute_filters, limits, namespaces, ignore_namespaces })
+    Ok(Settings {
+        engine,
+        ordered,
+        cache_bytes,
+        attribute_filters,
+        limits,
+        namespaces,
+        ignore_namespaces,
+        entities,
+    })
 }
 
 fn encode_schema(schema: Option<&SchemaOptions>, out: &mut Vec<u8>) {

@@ -168,9 +168,14 @@ impl Roster {
         }
     }
 
+    /// The next edition, without any place.
+    pub(super) fn emptied(&self) -> Self {
+        Self { edition: self.edition + 1, ..Self::default() }
+    }
+
     /// The same roster without empty places.
     pub(super) fn compacted(&self) -> Self {
-        let mut fresh = Self { edition: self.edition + 1, ..Self::default() };
+        let mut fresh = self.emptied();
         if let Some(last) = self.fanout.len().checked_sub(1) {
             fresh.reserve(last as ExpressionId);
         }

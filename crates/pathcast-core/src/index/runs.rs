@@ -8,8 +8,8 @@ use std::sync::Mutex;
 
 use super::hosted::Hosted;
 use super::matching::Scratch;
+use super::settings::Settings;
 use crate::engine::CacheStats;
-use crate::limits::Limits;
 use crate::reader::Reader;
 
 /// Bytes of cache that a thread gets at least.
@@ -34,12 +34,12 @@ pub(super) struct Runs {
 
 impl Runs {
     /// A run with so much room for caches.
-    pub(super) fn take(&self, engine: &dyn Hosted, limits: &Limits, cache_bytes: usize) -> Run {
+    pub(super) fn take(&self, engine: &dyn Hosted, settings: &Settings, cache_bytes: usize) -> Run {
         let pooled = self.idle.lock().ok().and_then(|mut runs| runs.pop());
         pooled.filter(|run| run.cache_bytes == cache_bytes).unwrap_or_else(|| Run {
             cache_bytes,
             engine: engine.new_run(cache_bytes),
-            scratch: Scratch::new(Reader::new(limits.clone())),
+            scratch: Scratch::new(Reader::with_entities(settings.limits.clone(), settings.entities.clone())),
         })
     }
 

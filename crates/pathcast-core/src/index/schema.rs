@@ -31,7 +31,9 @@ impl SchemaUse {
         if ignore_namespaces {
             options.graph = Arc::new(options.graph.ignoring_namespaces());
         }
-        let pruner = options.prune.clone().map(|limits| Pruner::new(options.graph.clone(), limits));
+        // What is not declared cannot be listed in the place of a wildcard.
+        let prune = options.prune.clone().filter(|_| !options.graph.lets_in_undeclared());
+        let pruner = prune.map(|limits| Pruner::new(options.graph.clone(), limits));
         Self { options, pruner }
     }
 
@@ -45,7 +47,7 @@ impl SchemaUse {
         names: &mut Names,
     ) -> Result<(Condition, Option<String>), XPathError> {
         if let Verdict::Impossible { reason } = check(&self.options.graph, names, &condition) {
-            let message = format!("can never match under this DTD: {reason}");
+            let message = format!("can never match under this schema: {reason}");
             if self.options.refuse_impossible {
                 return Err(XPathError { kind: XPathErrorKind::Impossible, message, column: 1 });
             }

@@ -17,11 +17,15 @@ use super::settings::{Refused, Settings, Subscription};
 use super::sources::to_keep;
 use super::stats::Stats;
 use super::subscribers::Subscribers;
+use crate::cancel::Pulse;
 use crate::engine::Takes;
 use crate::names::{Names, Namespaces};
 use crate::pattern::Written;
 use crate::reader::{Document, DocumentError};
 use crate::xpath::XPathError;
+
+/// What an id subscribed to: the expression in normal form, and as written if that is known.
+type Before = (NormalForm, Option<Vec<u8>>);
 
 /// A set of subscriptions.
 pub struct Index {
@@ -164,12 +168,18 @@ impl Index {
     /// Adds many subscriptions, all or none. Answers with the warnings, by their number in the order given.
     ///
     /// # Errors
-    /// All that are refused, by their number in the order given; nothing has changed.
+    /// All that are refused, by their number in the order given, or none if the caller no longer waits; nothing has
+    /// changed.
     pub fn add_all(&mut self, subscriptions: &[Subscription]) -> Result<Vec<(usize, String)>, Refused> {
         let names = self.names().len();
         let mut forms = Vec::with_capacity(subscriptions.len());
         let (mut refused, mut warnings) = (Vec::new(), Vec::new());
+        let mut pulse = Pulse::default();
         for (at, each) in subscriptions.iter().enumerate() {
+            if pulse.requested() {
+                self.reading.forget_names(names);
+                return Err(Vec::new());
+            }
             match self.reading.normal_form(&each.written) {
                 Ok((form, warning)) => {
                     forms.push(form);
@@ -182,7 +192,17 @@ impl Index {
             self.reading.forget_names(names);
             return Err(refused);
         }
+        let was_empty = self.is_empty();
+        let mut before = Vec::with_capacity(if was_empty { 0 } else { forms.len() });
         for (each, form) in subscriptions.iter().zip(&forms) {
+            if pulse.requested() {
+                self.take_back(was_empty, before);
+                self.reading.forget_names(names);
+                return Err(Vec::new());
+            }
+            if !was_empty {
+                before.push((each.id.clone(), self.subscription(&each.id)));
+            }
             let kept = to_keep(&each.written, form, self.names());
             self.subscribe(&each.id, form, kept.as_deref());
         }
@@ -217,6 +237,36 @@ impl Index {
         if let Some(before) = self.subscribers.join(id, expression, written) {
             self.release(before);
         }
+    }
+
+    /// An id's expression in normal form, and as written.
+    fn subscription(&self, id: &Id) -> Option<Before> {
+        let (roster, slot) = (self.subscribers.roster(), self.subscribers.find(id)?);
+        let form = NormalForm::new(self.expressions.condition(roster.expression(slot)));
+        Some((form, self.subscribers.sources.bytes(roster.source(slot)).map(<[u8]>::to_vec)))
+    }
+
+    /// Makes ids subscribe to what they subscribed to before.
+    fn take_back(&mut self, was_empty: bool, before: Vec<(Id, Option<Before>)>) {
+        if was_empty {
+            return self.clear();
+        }
+        for (id, before) in before.into_iter().rev() {
+            match before {
+                Some((form, written)) => self.subscribe(&id, &form, written.as_deref()),
+                None => {
+                    self.remove(&id);
+                }
+            }
+        }
+    }
+
+    /// Removes all subscriptions.
+    pub fn clear(&mut self) {
+        let (settings, schema) = (self.settings().clone(), self.schema().cloned());
+        let engine = (settings.engine.make)();
+        let subscribers = self.subscribers.emptied();
+        *self = Self { subscribers, ..Self::with_engine(settings, schema, engine) };
     }
 
     /// Removes a subscription; false if there is none with this id.
@@ -259,7 +309,7 @@ impl Index {
     }
 
     fn run(&self) -> Run {
-        self.runs.take(&*self.engine, &self.settings().limits, self.cache_bytes())
+        self.runs.take(&*self.engine, self.settings(), self.cache_bytes())
     }
 
     fn matches_with(&self, run: &mut Run, document: Document<'_>) -> Result<Matches, DocumentError> {

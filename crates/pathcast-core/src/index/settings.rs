@@ -6,6 +6,7 @@ use crate::engine::AttributeFilters;
 use crate::limits::Limits;
 use crate::names::Namespaces;
 use crate::pattern::Written;
+use crate::reader::Entities;
 use crate::xpath::XPathError;
 
 /// What holds for the whole set.
@@ -25,6 +26,8 @@ pub struct Settings {
     pub namespaces: Namespaces,
     /// Whether only local names count.
     pub ignore_namespaces: bool,
+    /// Entities that documents may use without declaring them.
+    pub entities: Entities,
 }
 
 /// A subscription to be added.

@@ -66,6 +66,11 @@ impl Subscribers {
         Some(before)
     }
 
+    /// Nobody, with places that are not taken for those of before.
+    pub(super) fn emptied(&self) -> Self {
+        Self { roster: Arc::new(self.roster.emptied()), ..Self::default() }
+    }
+
     /// An id leaves; the expression that it gave up.
     pub(super) fn leave(&mut self, id: &Id) -> Option<ExpressionId> {
         let roster = Arc::make_mut(&mut self.roster);

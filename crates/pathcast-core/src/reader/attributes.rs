@@ -6,6 +6,7 @@
 //! Cost: linear in the tag.
 
 use super::duplicates::{Duplicates, fingerprint};
+use super::entities::Expansion;
 use super::error::Fault;
 use super::references;
 use super::sink::UriId;
@@ -108,18 +109,29 @@ impl Attributes {
 
     /// Scans what stands between `<` and `>` (or `/>`) and returns the element's name. Offsets count from its start.
     #[inline]
-    pub(super) fn scan(&mut self, tag: &str, limits: &Limits) -> Result<QName, Fault> {
+    pub(super) fn scan(
+        &mut self,
+        tag: &str,
+        limits: &Limits,
+        entities: &mut Expansion,
+    ) -> Result<QName, Fault> {
         self.slots.clear();
         self.declarations.clear();
         self.scratch.clear();
         let element = scan_name(tag, 0, limits)?;
         if element.end < tag.len() {
-            self.scan_attributes(tag, element.end, limits)?;
+            self.scan_attributes(tag, element.end, limits, entities)?;
         }
         Ok(element)
     }
 
-    fn scan_attributes(&mut self, tag: &str, from: usize, limits: &Limits) -> Result<(), Fault> {
+    fn scan_attributes(
+        &mut self,
+        tag: &str,
+        from: usize,
+        limits: &Limits,
+        entities: &mut Expansion,
+    ) -> Result<(), Fault> {
         // offsets are 32 bits wide, and the scratch string may come to hold every value twice
         if tag.len() > 1 << 30 {
             return Err(Fault::limit(0, "a tag may not be longer than 1 GiB"));
@@ -143,7 +155,7 @@ impl Attributes {
             let bit = fingerprint(&bytes[start..name.end]);
             again |= met & bit;
             met |= bit;
-            at = self.scan_attribute(tag, start, name)?;
+            at = self.scan_attribute(tag, start, name, limits, entities)?;
         }
         if again != 0 {
             self.duplicates.refuse(&self.slots, tag)?;
@@ -154,7 +166,14 @@ impl Attributes {
 
     /// The rest of an attribute after its name; returns where it ends.
     #[inline]
-    fn scan_attribute(&mut self, tag: &str, start: usize, name: QName) -> Result<usize, Fault> {
+    fn scan_attribute(
+        &mut self,
+        tag: &str,
+        start: usize,
+        name: QName,
+        limits: &Limits,
+        entities: &mut Expansion,
+    ) -> Result<usize, Fault> {
         let bytes = tag.as_bytes();
         let equals = skip_space(bytes, name.end);
         if bytes.get(equals) != Some(&b'=') {
@@ -179,7 +198,7 @@ impl Attributes {
                 Some(b'"' | b'\'') => end += 1,
                 _ => {
                     let begins = self.scratch.len();
-                    end = rewrite_value(tag, value, end, quote, &mut self.scratch)?;
+                    end = rewrite_value(tag, value, end, quote, limits, entities, &mut self.scratch)?;
                     break Some(begins);
                 }
             }
@@ -311,6 +330,8 @@ pub(super) fn rewrite_value(
     from: usize,
     at: usize,
     quote: u8,
+    limits: &Limits,
+    entities: &mut Expansion,
     out: &mut String,
 ) -> Result<usize, Fault> {
     let bytes = text.as_bytes();
@@ -336,7 +357,11 @@ pub(super) fn rewrite_value(
                 if bytes.get(name + length) != Some(&b';') {
                     return Err(unfinished_reference(text, at, name + length));
                 }
-                out.push(references::resolve(&text[name..name + length], at)?);
+                let name_end = name + length;
+                match references::resolve(&text[name..name_end], at)? {
+                    Some(c) => out.push(c),
+                    None => entities.write_value(&text[name..name_end], at, limits, out)?,
+                }
                 at = name + length + 1;
                 from = at;
             }

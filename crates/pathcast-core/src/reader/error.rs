@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::chars::quoted;
+
 /// What kind of refusal it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DocumentErrorKind {
@@ -17,6 +19,8 @@ pub enum DocumentErrorKind {
     Invalid,
     /// The source could not be read.
     Io,
+    /// The caller no longer wants an answer.
+    Cancelled,
 }
 
 /// A document that was refused; nothing it seemed to match counts.
@@ -54,6 +58,22 @@ struct FaultParts {
 }
 
 impl Fault {
+    /// The fault in the text of an entity: it is where the reference is, and says which entity.
+    #[cold]
+    pub(super) fn within(mut self, entity: &str) -> Self {
+        const MARK: &str = "in the entity ";
+        self.0.at = 0;
+        if !self.0.reason.starts_with(MARK) && self.0.kind == DocumentErrorKind::Malformed {
+            self.0.reason = format!("{MARK}\"{}\": {}", quoted(entity), self.0.reason);
+        }
+        self
+    }
+
+    #[cold]
+    pub(super) fn cancelled() -> Self {
+        Self::new(DocumentErrorKind::Cancelled, 0, "reading was ended by the caller")
+    }
+
     #[cold]
     pub(super) fn new(kind: DocumentErrorKind, at: usize, reason: impl Into<String>) -> Self {
         Self(Box::new(FaultParts { kind, reason: reason.into(), at }))

@@ -9,10 +9,12 @@ use super::attributes::{Attributes, long_name};
 use super::declaration;
 use super::doctype::{self, Defaults};
 use super::encoding::Detected;
+use super::entities::{Entities, Expansion};
 use super::error::{DocumentErrorKind, Fault};
 use super::namespaces::Namespaces;
 use super::references;
 use super::sink::{Sink, StartTag, UriId};
+use super::tokens;
 use crate::chars::{is_space, ncname, skip_space};
 use crate::limits::Limits;
 
@@ -43,10 +45,11 @@ pub(super) struct Markup {
     attributes: Attributes,
     namespaces: Namespaces,
     defaults: Defaults,
+    entities: Expansion,
 }
 
 impl Markup {
-    pub(super) fn new(limits: Limits) -> Self {
+    pub(super) fn new(limits: Limits, entities: Entities) -> Self {
         Self {
             limits,
             stage: Stage::Prolog,
@@ -57,6 +60,7 @@ impl Markup {
             attributes: Attributes::default(),
             namespaces: Namespaces::new(),
             defaults: Defaults::default(),
+            entities: Expansion::new(entities),
         }
     }
 
@@ -73,6 +77,7 @@ impl Markup {
         self.detected = detected;
         self.namespaces.restart();
         self.attributes.release(KEPT_BYTES);
+        self.entities.begin();
         if !self.defaults.is_empty() {
             self.defaults = Defaults::default();
         }
@@ -98,7 +103,7 @@ impl Markup {
                 self.end(sink);
                 Ok(())
             }
-            Event::GeneralRef(name) => self.reference(name, sink),
+            Event::GeneralRef(name) => self.reference(name, offset, sink),
             Event::CData(text) => self.cdata(text, sink),
             Event::Comment(text) => self.comment(text, sink),
             Event::PI(text) => self.instruction(text, sink),
@@ -139,7 +144,8 @@ impl Markup {
 
     #[inline]
     fn start_tag<S: Sink>(&mut self, tag: &str, offset: u64, sink: &mut S) -> Result<(), Fault> {
-        let element = self.attributes.scan(tag, &self.limits)?;
+        self.entities.at_token(offset);
+        let element = self.attributes.scan(tag, &self.limits, &mut self.entities)?;
         if !self.defaults.is_empty() {
             self.defaults.apply(&tag[..element.end], tag, &mut self.attributes, &self.limits, offset)?;
         }
@@ -160,6 +166,7 @@ impl Markup {
             slots: &self.attributes.slots,
             tag,
             scratch: &self.attributes.scratch,
+            placed: !self.entities.is_open(),
         });
         match sink.refusal() {
             Some(reason) => Err(Fault::new(DocumentErrorKind::Invalid, 0, reason)),
@@ -229,15 +236,44 @@ impl Markup {
         Fault::malformed(at, format!("text is not allowed {place} the root element"))
     }
 
-    fn reference<S: Sink>(&mut self, name: &str, sink: &mut S) -> Result<(), Fault> {
+    fn reference<S: Sink>(&mut self, name: &str, offset: u64, sink: &mut S) -> Result<(), Fault> {
         if self.depth == 0 {
             return Err(self.stray(0));
         }
-        let c = references::resolve(name, 0)?;
+        let Some(c) = references::resolve(name, 0)? else { return self.entity(name, offset, sink) };
         if self.wants_text {
             sink.text(c.encode_utf8(&mut [0; 4]));
         }
         Ok(())
+    }
+
+    /// Goes on with the text of an entity in the place of its reference.
+    #[cold]
+    fn entity<S: Sink>(&mut self, name: &str, offset: u64, sink: &mut S) -> Result<(), Fault> {
+        self.entities.at_token(offset);
+        let text = self.entities.open(name, 0, &self.limits)?;
+        let read = self.replacement(&text, offset, sink);
+        self.entities.close();
+        read.map_err(|fault| fault.within(name))
+    }
+
+    fn replacement<S: Sink>(&mut self, text: &str, offset: u64, sink: &mut S) -> Result<(), Fault> {
+        let depth = self.depth;
+        let mut tokens = quick_xml::Reader::from_str(text);
+        loop {
+            let start = tokens.buffer_position() as usize;
+            match tokens.read_event() {
+                Ok(Event::Eof) if self.depth == depth => return Ok(()),
+                Ok(Event::Eof) => {
+                    return Err(Fault::malformed(0, "an element that begins in it does not end in it"));
+                }
+                Ok(Event::DocType(_)) => {
+                    return Err(Fault::malformed(0, "a DOCTYPE may not stand in an entity"));
+                }
+                Ok(event) => self.handle(&event, offset.max(1), sink)?,
+                Err(error) => return Err(tokens::explain(&error, &text[start..], true, self)),
+            }
+        }
     }
 
     fn cdata<S: Sink>(&mut self, text: &str, sink: &mut S) -> Result<(), Fault> {
@@ -294,12 +330,12 @@ impl Markup {
             }
             _ => return Err(Fault::malformed(0, "a DOCTYPE may only stand before the root element")),
         }
-        doctype::parse(raw, self.standalone, &self.limits, &mut self.defaults)
+        doctype::parse(raw, self.standalone, &self.limits, &mut self.defaults, &mut self.entities)
     }
 
     /// What is wrong in a start tag that the document ends in; a fault at its end means only that it is not closed.
     pub(super) fn scan_unfinished(&mut self, tag: &str) -> Result<(), Fault> {
-        self.attributes.scan(tag, &self.limits).map(|_| ())
+        self.attributes.scan(tag, &self.limits, &mut self.entities).map(|_| ())
     }
 }
 

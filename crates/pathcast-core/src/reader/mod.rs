@@ -7,7 +7,7 @@
 //! 2. clean text to tokens: quick-xml, which finds where a token ends and that end tags match, and is lax otherwise.
 //! 3. tokens to events (`markup`, `attributes`, `namespaces`, `references`, `declaration`): everything XML
 //!    1.0 and Namespaces 1.0 demand of names, attributes, references, comments and of the order of things.
-//! 4. the DOCTYPE (`doctype`): checked, not fetched, entity declarations refused, attribute defaults applied.
+//! 4. the DOCTYPE (`doctype`) and entities (`entities`): checked, never fetched, attribute defaults applied, entities bounded.
 //!
 //! A document gives the same events, or the same error at the same place, however it arrives: in memory or in pieces of
 //! any size. Nothing before an error counts; the caller must throw away what the sink has gathered.
@@ -22,6 +22,7 @@ mod decode;
 mod doctype;
 mod duplicates;
 mod encoding;
+mod entities;
 mod error;
 mod input;
 mod markup;
@@ -40,6 +41,7 @@ use std::io::Read;
 
 use quick_xml::events::Event;
 
+use crate::cancel::Pulse;
 use crate::limits::Limits;
 
 use encoding::{Detected, Encoding};
@@ -48,11 +50,15 @@ use markup::{KEPT_BYTES, Markup};
 use position::Position;
 use source::{Buffers, Sizes, Source};
 
+pub use entities::Entities;
 pub use error::{DocumentError, DocumentErrorKind};
 pub use input::Document;
 pub use offsets::Offsets;
 pub use sink::{Attribute, Sink, StartTag, UriId};
 pub use yardstick::{bare_elements, strict_elements};
+
+/// Bytes from which on a document in memory is read in pieces, so that reading it can be ended.
+const LARGE: usize = 64 << 20;
 
 /// Reads documents one after another; buffers are kept in between.
 pub struct Reader {
@@ -66,8 +72,13 @@ pub struct Reader {
 impl Reader {
     /// A reader that refuses what is beyond the limits.
     pub fn new(limits: Limits) -> Self {
+        Self::with_entities(limits, Entities::default())
+    }
+
+    /// A reader that knows entities besides those that documents may declare.
+    pub fn with_entities(limits: Limits, entities: Entities) -> Self {
         Self {
-            document: Markup::new(limits),
+            document: Markup::new(limits, entities),
             buffers: Buffers::default(),
             token: Vec::new(),
             sizes: Sizes::default(),
@@ -76,7 +87,8 @@ impl Reader {
 
     /// Reads a whole document in memory; its byte order mark or its declaration name the encoding.
     pub fn read_bytes<S: Sink>(&mut self, document: &[u8], sink: &mut S) -> Result<(), DocumentError> {
-        match self.clean_text(document) {
+        let clean = if document.len() > LARGE { None } else { self.clean_text(document) };
+        match clean {
             Some((text, detected)) => self.read_clean(text, Some(detected), sink),
             // what must be decoded or is in any way wrong goes the way of streams, and is refused where they are
             None => self.read_stream(document, sink),
@@ -87,7 +99,8 @@ impl Reader {
     pub fn read_str<S: Sink>(&mut self, document: &str, sink: &mut S) -> Result<(), DocumentError> {
         let mark = if document.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
         let text = &document[mark..];
-        if document.len() as u64 <= self.document.limits().document_bytes && is_clean(text) {
+        let small = document.len() <= LARGE && document.len() as u64 <= self.document.limits().document_bytes;
+        if small && is_clean(text) {
             return self.read_clean(text, None, sink);
         }
         let known = Detected { encoding: Encoding::Utf8, mark };
@@ -170,8 +183,12 @@ impl Reader {
     ) -> Result<(), DocumentError> {
         self.document.begin(detected, sink.wants_text());
         let mut tokens = quick_xml::Reader::from_str(text);
+        let mut pulse = Pulse::default();
         loop {
             let start = tokens.buffer_position();
+            if pulse.requested() {
+                return Err(place(Fault::cancelled(), text, start));
+            }
             let result = match tokens.read_event() {
                 Ok(Event::Eof) => {
                     let whole = self.document.finish(start);
@@ -214,8 +231,12 @@ impl Reader {
         };
         document.begin(detected, sink.wants_text());
         let mut tokens = quick_xml::Reader::from_reader(source);
+        let mut pulse = Pulse::default();
         let result = loop {
             token.clear();
+            if pulse.requested() {
+                break Err((Fault::cancelled(), 0));
+            }
             tokens.get_mut().mark();
             let start = tokens.buffer_position();
             let result = match tokens.read_event_into(token) {

@@ -1,22 +1,19 @@
-//! Character references and the five predefined entities; every other entity is refused by name.
+//! Character references and the five predefined entities.
 
 use super::error::Fault;
 use crate::chars::{is_name, is_xml_char, quoted};
 
-/// The character that `&name;` stands for; `at` is where the `&` is.
-pub(super) fn resolve(name: &str, at: usize) -> Result<char, Fault> {
+/// The character that `&name;` stands for, or none if it is another entity; `at` is where the `&` is.
+pub(super) fn resolve(name: &str, at: usize) -> Result<Option<char>, Fault> {
     match name {
-        "amp" => Ok('&'),
-        "lt" => Ok('<'),
-        "gt" => Ok('>'),
-        "apos" => Ok('\''),
-        "quot" => Ok('"'),
+        "amp" => Ok(Some('&')),
+        "lt" => Ok(Some('<')),
+        "gt" => Ok(Some('>')),
+        "apos" => Ok(Some('\'')),
+        "quot" => Ok(Some('"')),
         _ => match name.strip_prefix('#') {
-            Some(number) => character(number, at),
-            None if is_name(name) => Err(Fault::entity(
-                at,
-                format!("entity \"{}\" is not one of the five predefined ones", quoted(name)),
-            )),
+            Some(number) => character(number, at).map(Some),
+            None if is_name(name) => Ok(None),
             None => Err(Fault::malformed(at, "\"&\" must start a reference such as &amp; or &#38;")),
         },
     }
@@ -63,7 +60,7 @@ mod tests {
             ("#0000000000000000000065", 'A'),
             ("#xfffd", '\u{FFFD}'),
         ] {
-            assert_eq!(resolve(name, 0).unwrap(), c);
+            assert_eq!(resolve(name, 0).unwrap(), Some(c));
         }
         for name in [
             "",
@@ -86,6 +83,6 @@ mod tests {
                 "{name}"
             );
         }
-        assert_eq!(resolve("nbsp", 0).unwrap_err().placed(1, 1).kind, DocumentErrorKind::Entity);
+        assert_eq!(resolve("nbsp", 0).unwrap(), None);
     }
 }

@@ -38,6 +38,8 @@ pub struct StartTag<'a> {
     pub(super) tag: &'a str,
     /// What had to be rewritten: values with references or line ends, attributes by default.
     pub(super) scratch: &'a str,
+    /// Whether it stands in the document itself, and not in the text of an entity.
+    pub(super) placed: bool,
 }
 
 impl<'a> StartTag<'a> {
@@ -63,11 +65,11 @@ impl<'a> StartTag<'a> {
     }
 
     /// Where each attribute is written, counted from the start of the element's name: from its name to behind its value.
-    /// Nothing for one that the internal subset gives by default.
+    /// Nothing for one that the internal subset gives by default, or that stands in the text of an entity.
     pub fn spans(&self) -> impl Iterator<Item = Option<(usize, usize)>> + use<'a> {
-        let tag = self.tag;
+        let (tag, placed) = (self.tag, self.placed);
         self.slots.iter().map(move |slot| {
-            let start = slot.start_in_tag()?;
+            let start = slot.start_in_tag().filter(|_| placed)?;
             let value = start + memchr::memchr2(b'"', b'\'', &tag.as_bytes()[start..])?;
             let quote = tag.as_bytes()[value];
             let length = memchr::memchr(quote, &tag.as_bytes()[value + 1..])?;

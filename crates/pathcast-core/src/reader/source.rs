@@ -204,6 +204,9 @@ impl<'b, R: Read> Source<'b, R> {
     /// Makes clean bytes ready; none are at the end of the document.
     fn refill(&mut self) -> Result<(), Fault> {
         self.leave_window();
+        if crate::cancel::requested() {
+            return Err(Fault::cancelled());
+        }
         let encoding = self.detect()?.encoding;
         while self.ready.is_empty() && self.fault.is_none() {
             let piece = self.sizes.piece.max(4);

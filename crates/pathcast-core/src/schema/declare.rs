@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::graph::{Attribute, Content, Element, ElementId, Graph, Lists, Values};
+use super::graph::{ANYTHING, Attribute, Content, Element, ElementId, Graph, Lists, Values};
 use super::set::ElementSet;
 use crate::names::{NameId, Names};
 
@@ -60,6 +60,7 @@ impl Builder {
     /// The graph.
     pub fn build(self) -> Graph {
         let count = self.drafts.len();
+        let undeclared_may_occur = (1..=count as u32).any(|id| self.names.parts(NameId(id)).1 == ANYTHING);
         let mut open = ElementSet::new(count + 1);
         let (mut elements, mut undeclared) = (Vec::with_capacity(count), Vec::new());
         let (mut edges, mut holders) = (Vec::new(), Vec::new());
@@ -100,6 +101,7 @@ impl Builder {
             elements,
             open,
             undeclared,
+            undeclared_may_occur,
             components: OnceLock::new(),
             ancestors: OnceLock::new(),
             with_text: OnceLock::new(),

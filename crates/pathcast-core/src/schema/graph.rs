@@ -4,6 +4,10 @@
 //! that may be the root. An element of content `ANY` may hold every element: its edges are implied, never listed, so
 //! ten thousand such elements cost ten thousand marks and not a hundred million edges.
 //!
+//! Where a schema lets in elements that it does not declare, an element of the local name [`ANYTHING`], which no document
+//! can have, stands for all of its namespace, or of every one if that is its namespace too, with all that may be in them.
+//! An attribute of that name stands for every attribute.
+//!
 //! **Valid** means here: every element is a child that its parent may have, the root is a root candidate, attributes
 //! are declared and have a declared value. Order and number of children are not part of the graph, so every document
 //! that is valid for the DTD is valid for the graph: what cannot be here cannot be there.
@@ -20,6 +24,9 @@ use crate::pattern::NameTest;
 
 /// The number of an element, or of the document node.
 pub type ElementId = u32;
+
+/// The local name of the element, or the attribute, that stands for everything that is not declared.
+pub const ANYTHING: &str = "*";
 
 /// What an element may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -113,6 +120,7 @@ pub struct Graph {
     /// By attribute name: the elements that may have it.
     pub(super) holders: Lists,
     pub(super) undeclared: Vec<ElementId>,
+    pub(super) undeclared_may_occur: bool,
     pub(super) components: OnceLock<Components>,
     pub(super) ancestors: OnceLock<Vec<OnceLock<ElementSet>>>,
     pub(super) with_text: OnceLock<ElementSet>,
@@ -151,6 +159,26 @@ impl Graph {
             NameId::OTHER => None,
             NameId(id) => Some(id - 1),
         }
+    }
+
+    /// Whether elements may occur that are not declared.
+    pub fn lets_in_undeclared(&self) -> bool {
+        self.undeclared_may_occur
+    }
+
+    /// The elements that stand for all others of a namespace.
+    pub(super) fn anything(&self, uri: &str) -> impl Iterator<Item = ElementId> {
+        let stand = if self.undeclared_may_occur {
+            [self.element(uri, ANYTHING), self.element(ANYTHING, ANYTHING)]
+        } else {
+            [None; 2]
+        };
+        stand.into_iter().flatten()
+    }
+
+    /// Whether an element may have attributes that are not declared.
+    pub(super) fn takes_any_attribute(&self, element: ElementId) -> bool {
+        self.attributes(element).any(|(_, local, _)| local == ANYTHING)
     }
 
     /// Namespace URI and local name of an element.
@@ -197,16 +225,21 @@ impl Graph {
             NameTest::Any => self.all_elements(),
             NameTest::Name(id) => {
                 let (uri, local) = names.parts(id);
-                let found = self.element(uri, local);
-                found.map_or(ElementSet::new(self.bound()), |found| ElementSet::one(self.bound(), found))
+                let mut set = ElementSet::new(self.bound());
+                for found in self.element(uri, local).into_iter().chain(self.anything(uri)) {
+                    set.insert(found);
+                }
+                set
             }
             NameTest::Partial(id) => {
                 let mut set = ElementSet::new(self.bound());
-                (0..self.document()).filter(|&element| agrees(self.name(element), id, names)).for_each(
-                    |element| {
-                        set.insert(element);
-                    },
-                );
+                let fits = |&element: &ElementId| {
+                    let name = self.name(element);
+                    name.1 == ANYTHING || agrees(name, id, names)
+                };
+                (0..self.document()).filter(fits).for_each(|element| {
+                    set.insert(element);
+                });
                 set
             }
         }
@@ -230,13 +263,16 @@ impl Graph {
             NameTest::Any => known.map(NameId).collect(),
             NameTest::Name(id) => {
                 let (uri, local) = names.parts(id);
-                let found = self.attribute_names.resolve(self.attribute_names.namespace(uri), local).name;
-                if found == NameId::OTHER { Vec::new() } else { vec![found] }
+                let find = |uri, local| {
+                    self.attribute_names.resolve(self.attribute_names.namespace(uri), local).name
+                };
+                let found = [find(uri, local), find(ANYTHING, ANYTHING)];
+                found.into_iter().filter(|&found| found != NameId::OTHER).collect()
             }
-            NameTest::Partial(id) => known
-                .map(NameId)
-                .filter(|&known| agrees(self.attribute_names.parts(known), id, names))
-                .collect(),
+            NameTest::Partial(id) => {
+                let fits = |parts: (&str, &str)| parts.1 == ANYTHING || agrees(parts, id, names);
+                known.map(NameId).filter(|&known| fits(self.attribute_names.parts(known))).collect()
+            }
         }
     }
 

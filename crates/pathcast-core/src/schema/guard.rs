@@ -4,13 +4,18 @@
 //! attributes but declared ones with declared values, and has text only where text may be. The order and number of
 //! children do not matter to it, and are not checked here.
 
-use super::graph::{Content, ElementId, Graph, Values};
+use super::graph::{ANYTHING, Attribute, Content, ElementId, Graph, Values};
 use crate::names::{NameId, NamespaceId};
+
+/// Children of one element that are remembered.
+const MET: usize = 8;
 
 /// Follows one document.
 #[derive(Debug, Default)]
 pub struct Guard {
     open: Vec<ElementId>,
+    /// By element: children that it had in this document and in those before, all of one schema; the frequent ones first.
+    met: Vec<Vec<ElementId>>,
     fault: Option<String>,
 }
 
@@ -30,19 +35,17 @@ impl Guard {
         attributes: impl Iterator<Item = (&'a str, &'a str, &'a str)>,
     ) {
         let parent = self.open.last().copied().unwrap_or_else(|| graph.document());
-        let Some(element) = graph.element(uri, local) else {
-            self.note(|| format!("the schema has no element '{local}'"));
+        let Some(element) = self.child(graph, parent, uri, local) else {
             self.open.push(parent);
             return;
         };
-        if !graph.is_child(parent, element) {
-            self.note(|| match graph.name_of(parent) {
-                Some(parent) => format!("the schema allows no '{local}' inside '{parent}'"),
-                None => format!("the schema allows no '{local}' as the root"),
-            });
+        if graph.name(element).1 == ANYTHING {
+            self.open.push(element);
+            return;
         }
         for (uri, local, value) in attributes {
             match graph.declared(element, uri, local) {
+                None if graph.takes_any_attribute(element) => {}
                 None => self.note(|| format!("the schema has no attribute '{local}' here")),
                 Some(values) if !values.allow(value) => {
                     self.note(|| format!("the schema does not allow this value of the attribute '{local}'"));
@@ -51,6 +54,46 @@ impl Guard {
             }
         }
         self.open.push(element);
+    }
+
+    /// The element that a child is, or one that stands for it. Most children were met before under the same parent: comparing
+    /// a name with those is cheaper than to look it up.
+    #[inline]
+    fn child(&mut self, graph: &Graph, parent: ElementId, uri: &str, local: &str) -> Option<ElementId> {
+        if self.met.len() <= parent as usize {
+            self.met.resize_with(graph.bound(), Vec::new);
+        }
+        let met = &mut self.met[parent as usize];
+        if let Some(at) = met.iter().position(|&known| graph.name(known) == (uri, local)) {
+            if at > 0 {
+                met.swap(at, at - 1);
+            }
+            return Some(met[at.saturating_sub(1)]);
+        }
+        self.found(graph, parent, uri, local)
+    }
+
+    #[cold]
+    fn found(&mut self, graph: &Graph, parent: ElementId, uri: &str, local: &str) -> Option<ElementId> {
+        if let Some(stand) = graph.anything(uri).find(|&stand| graph.is_child(parent, stand)) {
+            // Whatever is in it may be anything as well.
+            return Some(stand);
+        }
+        let Some(element) = graph.element(uri, local) else {
+            self.note(|| format!("the schema has no element '{local}'"));
+            return None;
+        };
+        if graph.is_child(parent, element) {
+            let met = &mut self.met[parent as usize];
+            met.truncate(MET - 1);
+            met.push(element);
+        } else {
+            self.note(|| match graph.name_of(parent) {
+                Some(parent) => format!("the schema allows no '{local}' inside '{parent}'"),
+                None => format!("the schema allows no '{local}' as the root"),
+            });
+        }
+        Some(element)
     }
 
     /// A piece of text.
@@ -93,6 +136,11 @@ impl Graph {
 
     /// The values that an element's attribute may have, if it may have the attribute.
     fn declared(&self, element: ElementId, uri: &str, local: &str) -> Option<&Values> {
+        let attributes = &self.elements.get(element as usize)?.attributes;
+        if attributes.len() <= MET {
+            let named = |each: &&Attribute| self.attribute_names.parts(each.name) == (uri, local);
+            return attributes.iter().find(named).map(|each| &each.values);
+        }
         let namespace = self.attribute_names.namespace(uri);
         if namespace == NamespaceId::OTHER {
             return None;
@@ -101,7 +149,6 @@ impl Graph {
         if name == NameId::OTHER {
             return None;
         }
-        let attributes = &self.elements.get(element as usize)?.attributes;
         let at = attributes.binary_search_by_key(&name, |each| each.name).ok()?;
         Some(&attributes[at].values)
     }

@@ -22,7 +22,7 @@ mod values;
 
 pub use consistency::{Verdict, check};
 pub use declare::Builder;
-pub use graph::{Attribute, Content, ElementId, Graph, Values};
+pub use graph::{ANYTHING, Attribute, Content, ElementId, Graph, Values};
 pub use guard::Guard;
 pub use prune::{PruneLimits, Pruner};
 pub use set::ElementSet;

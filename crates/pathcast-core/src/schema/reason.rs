@@ -77,6 +77,25 @@ impl Feasible<'_> {
         }
     }
 
+    /// Says in which namespace the schema has an element that the expression looks for in another.
+    fn elsewhere(&self, name: NameTest) -> Option<String> {
+        let NameTest::Name(id) = name else { return None };
+        let (uri, local) = self.names.parts(id);
+        if self.graph.element(uri, local).is_some() {
+            return None;
+        }
+        let mut elements = (0..self.graph.document()).map(|element| self.graph.name(element));
+        let (other, _) = elements.find(|each| each.1 == local)?;
+        let within = |uri: &str| {
+            if uri.is_empty() { "in no namespace".into() } else { format!("in the namespace '{uri}'") }
+        };
+        Some(format!(
+            "the schema has '{local}' {}, and the expression looks for it {}",
+            within(other),
+            within(uri)
+        ))
+    }
+
     fn narrowed(&mut self, places: &ElementSet, part: &Condition) -> ElementSet {
         let mut narrowed = places.clone();
         narrowed.intersect(&self.holds(part));
@@ -96,14 +115,17 @@ impl Feasible<'_> {
         };
         let named = self.graph.named(name, self.names);
         let wanted = self.wanted(&pattern.test);
-        if named.is_empty() {
-            return Some(format!("the schema has no {wanted}"));
-        }
         let mut reached = self.graph.descend(places, min, exact);
         reached.intersect(&named);
         if !reached.is_empty() {
             *places = reached;
             return None;
+        }
+        if let Some(elsewhere) = self.elsewhere(name) {
+            return Some(elsewhere);
+        }
+        if named.is_empty() {
+            return Some(format!("the schema has no {wanted}"));
         }
         let document = self.graph.document();
         let levels = if min == 1 { "level" } else { "levels" };

@@ -55,7 +55,7 @@ pub fn select(index: &Index, document: &Given<'_>) -> Result<Selection, Document
         });
         asked.push((id, term));
     }
-    let picture = Picture::draw(document, &settings.limits, &names, settings.ignore_namespaces)?;
+    let picture = Picture::draw(document, settings, &names)?;
     let mut undecided: Vec<Id> = matches.undecided().into_iter().map(|slot| matches.id(slot)).collect();
     let mut memory = Memory::default();
     let budget = Budget::new(&settings.limits);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::limits::Limits;
+use crate::index::Settings;
 use crate::names::{Names, NamespaceId};
 use crate::reader::{DocumentError, DocumentErrorKind, Offsets, Reader, Sink, StartTag, UriId};
 use crate::twig::{Kind, NodeId, Ref, Tree};
@@ -30,12 +30,8 @@ impl Picture {
     ///
     /// # Errors
     /// The document is refused or cannot be read.
-    pub fn draw(
-        document: &Given<'_>,
-        limits: &Limits,
-        names: &Names,
-        ignore_namespaces: bool,
-    ) -> Result<Self, DocumentError> {
+    pub fn draw(document: &Given<'_>, settings: &Settings, names: &Names) -> Result<Self, DocumentError> {
+        let ignore_namespaces = settings.ignore_namespaces;
         let xml = if ignore_namespaces { NamespaceId::NONE } else { names.namespace(XML) };
         let mut painter = Painter {
             tree: Tree::default(),
@@ -48,7 +44,7 @@ impl Picture {
             token: (0, 0),
         };
         painter.tree.begin(names.len(), true);
-        let mut reader = Reader::new(limits.clone());
+        let mut reader = Reader::with_entities(settings.limits.clone(), settings.entities.clone());
         let (text, offsets) = match document {
             Given::Bytes(bytes) => reader.read_placed(bytes, &mut painter)?,
             Given::Text(text) => reader.read_placed_str(text, &mut painter)?,

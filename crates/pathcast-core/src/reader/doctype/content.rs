@@ -84,12 +84,14 @@ fn occurrence(cursor: &mut Cursor<'_>) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::entities::Expansion;
     use super::*;
     use crate::limits::Limits;
 
     fn check(declaration: &str) -> bool {
         let limits = Limits::default();
-        let mut cursor = Cursor::new(declaration, &limits);
+        let mut entities = Expansion::default();
+        let mut cursor = Cursor::new(declaration, &limits, &mut entities);
         cursor.eat("<!ELEMENT") && element(&mut cursor).is_ok() && cursor.is_done()
     }
 

@@ -1,6 +1,7 @@
 //! A place in the text of a DOCTYPE, and the small things that are read there.
 
 use super::super::attributes::long_name;
+use super::super::entities::Expansion;
 use super::super::error::Fault;
 use crate::chars::{self, NotAName};
 use crate::limits::Limits;
@@ -10,11 +11,20 @@ pub(super) struct Cursor<'a> {
     text: &'a str,
     at: usize,
     limits: &'a Limits,
+    entities: &'a mut Expansion,
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(text: &'a str, limits: &'a Limits) -> Self {
-        Self { text, at: 0, limits }
+    pub(super) fn new(text: &'a str, limits: &'a Limits, entities: &'a mut Expansion) -> Self {
+        Self { text, at: 0, limits, entities }
+    }
+
+    pub(super) fn limits(&self) -> &Limits {
+        self.limits
+    }
+
+    pub(super) fn entities(&mut self) -> &mut Expansion {
+        self.entities
     }
 
     pub(super) fn at(&self) -> usize {
@@ -118,7 +128,8 @@ impl<'a> Cursor<'a> {
     /// An attribute value in quotes, normalised into `out`.
     pub(super) fn attribute_value(&mut self, out: &mut String) -> Result<(), Fault> {
         let quote = self.quote("a default value in quotes is expected")?;
-        let end = super::super::attributes::rewrite_value(self.text, self.at, self.at, quote, out)?;
+        let Self { text, at, limits, entities } = self;
+        let end = super::super::attributes::rewrite_value(text, *at, *at, quote, limits, entities, out)?;
         self.at = end + 1;
         Ok(())
     }

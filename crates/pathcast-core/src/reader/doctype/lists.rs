@@ -83,12 +83,14 @@ fn default_value(cursor: &mut Cursor<'_>) -> Result<Option<String>, Fault> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::entities::Expansion;
     use super::*;
     use crate::limits::Limits;
 
     fn check(declaration: &str) -> bool {
         let limits = Limits::default();
-        let mut cursor = Cursor::new(declaration, &limits);
+        let mut entities = Expansion::default();
+        let mut cursor = Cursor::new(declaration, &limits, &mut entities);
         let mut defaults = Defaults::default();
         cursor.eat("<!ATTLIST") && attributes(&mut cursor, Some(&mut defaults)).is_ok() && cursor.is_done()
     }
