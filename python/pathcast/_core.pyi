@@ -103,7 +103,12 @@ class Cover:
 
     def __new__(cls, limits: Limits) -> Cover: ...
     def register(
-        self, handle: int, xpath: str, ordered: bool = False, namespaces: Mapping[str, str] | None = None
+        self,
+        handle: int,
+        xpath: str,
+        ordered: bool = False,
+        namespaces: Mapping[str, str] | None = None,
+        variables: Variables | None = None,
     ) -> bool:
         """Makes an expression known under a handle; whether it is a linear path."""
 
@@ -320,6 +325,10 @@ class Batch(Sequence[Matches | DocumentError]):
 
     def count(self, result: Any) -> int:
         """How often a result occurs."""
+
+    @property
+    def undecided(self) -> list[tuple[int, Id]]:
+        """What took more evaluation steps than the limit: a document's place and a subscription's id."""
 
     def to_arrow(self) -> Any:
         """The ids of all documents as an Arrow list array; null for a bad document."""

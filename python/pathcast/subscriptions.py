@@ -227,7 +227,7 @@ def _subscription(row: Mapping[str, Any], line: int) -> Subscription:
         ordered=_ordered(row.get("ordered")),
         namespaces=_namespaces(row.get("namespaces")),
         line=line,
-        variables=_variables(row.get("variables")),
+        variables=variables_from(row.get("variables")),
     )
 
 
@@ -264,8 +264,12 @@ def _object(what: str, value: object) -> dict[str, Any]:
     return value
 
 
-def _variables(value: object) -> Variables | None:
-    """Strings, numbers and booleans by name; an expression is an object ``{"xpath": "..."}``."""
+def variables_from(value: object) -> Variables | None:
+    """Strings, numbers and booleans by name; an expression is an object ``{"xpath": "..."}``.
+
+    >>> variables_from('{"type": "x", "most": 3, "here": {"xpath": "/*/type"}}')
+    {'type': 'x', 'most': 3, 'here': XPath(expression='/*/type')}
+    """
     if value is None:
         return None
     bound: dict[str, str | int | float | bool | XPath] = {}

@@ -54,7 +54,7 @@ def test_the_life_of_a_subscription(page: Page, server: Server) -> None:
         page.get_by_role("button", name="Put").click()
         page.get_by_text("whsec_").wait_for()
         page.get_by_role("button", name="Test english").click()
-        page.get_by_text("The receiver answered 200").wait_for()
+        page.get_by_text("Delivered, answered 200.").wait_for()
         page.goto(f"/documents?topic={topic}")
         page.get_by_role("textbox", name="Document").fill("<news><item lang='en'/></news>")
         page.get_by_role("button", name="Publish").click()

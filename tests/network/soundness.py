@@ -36,8 +36,9 @@ def check(batch: Batch, random: Random) -> Iterator[str]:
         for xpath in (each.xpath, weakened(each.xpath, random)):
             number = len(texts)
             try:
-                index.add(number, xpath, ordered=each.ordered, namespaces=batch.namespaces(each))
-                cover.register(number, xpath, each.ordered, batch.namespaces(each))
+                names, variables = batch.namespaces(each), each.variables or None
+                index.add(number, xpath, ordered=each.ordered, namespaces=names, variables=variables)
+                cover.register(number, xpath, each.ordered, names, variables)
             except XPathError:
                 continue
             texts.append(xpath)

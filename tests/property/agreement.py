@@ -4,17 +4,20 @@
 
 A pair is one document and one subscription. Each set puts 40 subscriptions into one index, so that what
 subscriptions share is tested too. The status is 1 when any engine disagrees; the seed and number of the set
-that are printed reproduce it: `--seed 1 --only 1234`.
+that are printed reproduce it: `--seed 1 --only 1234`. With `--resume FILE --minutes 4` a long run can be
+taken in parts.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from random import Random
 from typing import Literal
 
@@ -50,6 +53,7 @@ class Disagreement:
             f"{self.engine} disagrees (seed {self.seed})\n"
             f"  expression {subscription.xpath}\n"
             f"  document   {self.document!r}\n"
+            f"  variables={subscription.variables}\n"
             f"  ordered={subscription.ordered} namespaces={subscription.namespaces} default={self.default!r} "
             f"ignore_namespaces={self.ignore_namespaces}\n"
             f"  reference  {self.expected}\n"
@@ -70,6 +74,7 @@ def verdicts(batch: Batch) -> list[list[bool]]:
             ordered=subscription.ordered,
             namespaces=batch.namespaces(subscription),
             ignore_namespaces=batch.ignore_namespaces,
+            variables=subscription.variables,
         )
         for subscription in batch.subscriptions
     ]
@@ -125,8 +130,13 @@ def disagreements(
 
 
 def _add(index: pathcast.Index, number: int, subscription: Subscription) -> None:
-    namespaces = subscription.namespaces or None
-    index.add(number, subscription.xpath, ordered=subscription.ordered, namespaces=namespaces)
+    index.add(
+        number,
+        subscription.xpath,
+        ordered=subscription.ordered,
+        namespaces=subscription.namespaces or None,
+        variables=subscription.variables or None,
+    )
 
 
 def _match(index: pathcast.Index, document: Document) -> list[int] | str:
@@ -185,36 +195,65 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--cache-bytes", type=int, default=CACHE_BYTES, help="what an engine may keep")
     parser.add_argument("--attribute-filters", choices=("inline", "postponed"), default="inline")
     parser.add_argument("--only", type=int, help="the number of one set to run again")
+    parser.add_argument("--resume", type=Path, help="a file that keeps how far a run came; the next goes on")
+    parser.add_argument(
+        "--minutes", type=float, default=1e9, help="stop after the set that is under way then"
+    )
     parser.add_argument("--stop-after", type=int, default=20, help="stop after so many disagreements")
     options = parser.parse_args(arguments)
     engines = tuple(options.engine or ENGINES)
     sets = range(-(-options.pairs // (DOCUMENTS * SUBSCRIPTIONS)))
-    chunks = [list(sets[start : start + 20]) for start in range(0, len(sets), 20)]
+    total = Total.read(options.resume)
+    chunks = [list(sets[start : start + 20]) for start in range(total.sets, len(sets), 20)]
     if options.only is not None:
         chunks = [[options.only]]
-    pairs = true = wrong = 0
     began = shown = time.monotonic()
     with ProcessPoolExecutor(options.processes) as pool:
         settings = (options.attribute_filters, options.cache_bytes)
         jobs = [pool.submit(run, options.seed, chunk, engines, *settings) for chunk in chunks]
-        for job in jobs:
+        for chunk, job in zip(chunks, jobs, strict=True):
             seen, matched, texts = job.result()
-            pairs, true, wrong = pairs + seen, true + matched, wrong + len(texts)
+            total.add(len(chunk), seen, matched, len(texts))
             print("".join(f"{text}\n" for text in texts), end="")
-            if wrong >= options.stop_after:
+            total.write(options.resume)
+            now = time.monotonic()
+            if total.wrong >= options.stop_after or now - began > 60 * options.minutes:
                 pool.shutdown(wait=False, cancel_futures=True)
                 break
-            if time.monotonic() - shown > 5:
-                shown = time.monotonic()
-                print(
-                    f"{pairs:,} pairs, {pairs / (shown - began):,.0f} a second", file=sys.stderr, flush=True
-                )
-    took = time.monotonic() - began
+            if now - shown > 5:
+                shown = now
+                print(f"{total.pairs:,} pairs", file=sys.stderr, flush=True)
     print(
-        f"seed {options.seed}: {pairs:,} pairs on each of {len(engines)} engines in {took:.0f} s "
-        f"({pairs / took:,.0f} a second), {true / max(pairs, 1):.1%} match, {wrong} disagreements"
+        f"seed {options.seed}: {total.pairs:,} pairs on each of {len(engines)} engines, "
+        f"{total.true / max(total.pairs, 1):.1%} match, {total.wrong} disagreements; "
+        f"{time.monotonic() - began:.0f} s now"
     )
-    return 1 if wrong else 0
+    return 1 if total.wrong else 0
+
+
+@dataclass
+class Total:
+    """What has been checked so far, perhaps by several runs."""
+
+    sets: int = 0
+    pairs: int = 0
+    true: int = 0
+    wrong: int = 0
+
+    def add(self, sets: int, pairs: int, true: int, wrong: int) -> None:
+        """A chunk more."""
+        self.sets, self.pairs, self.true = self.sets + sets, self.pairs + pairs, self.true + true
+        self.wrong += wrong
+
+    @classmethod
+    def read(cls, path: Path | None) -> Total:
+        """What a file says; nothing without one."""
+        return cls(**json.loads(path.read_text())) if path and path.exists() else cls()
+
+    def write(self, path: Path | None) -> None:
+        """Keeps it, for the next run."""
+        if path:
+            path.write_text(json.dumps(asdict(self)))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from random import Random
 
+from pathcast.types import Variables
 from tests.property.typed import TypedWriter
 
 NAMES = ("a", "b", "c", "d")
@@ -50,6 +51,7 @@ class Subscription:
     xpath: str
     ordered: bool = False
     namespaces: dict[str, str] = field(default_factory=dict)
+    variables: Variables = field(default_factory=dict)
 
 
 class DocumentWriter:
@@ -439,8 +441,8 @@ def draw_subscription(
         ordered = random.random() < 0.2
         if not ordered and random.random() < 0.5:
             namespaced = near is not None and near.namespaced
-            xpath = TypedWriter(random, namespaced=namespaced).expression()
-            return Subscription(xpath, False, dict(PREFIXES) if namespaced else {})
+            xpath, variables = TypedWriter(random, namespaced=namespaced).bound()
+            return Subscription(xpath, False, dict(PREFIXES) if namespaced else {}, variables)
     return ExpressionWriter(random, near, ordered=ordered, default=default).subscription()
 
 

@@ -1,4 +1,4 @@
-"""Expressions of the whole of XPath 1.0 at random, by type: nodes, numbers, strings, booleans.
+"""Expressions of the whole of XPath 1.0 at random, by type: nodes, numbers, strings, booleans; variables.
 
 Left out on purpose, because libxml2 differs from the recommendation there: `following::` from attributes, and
 strings made of numbers that are not small integers.
@@ -7,6 +7,9 @@ strings made of numbers that are not small integers.
 from __future__ import annotations
 
 from random import Random
+
+from pathcast import XPath
+from pathcast.types import Variables
 
 NAMES = ("a", "b", "c", "d")
 LITERALS = ("'x'", "'xy'", "'1'", "'2'", "''", '"y"', "'007'", "' 3 '", "'10'", "'a'", "'b'", "'urn:x'")
@@ -27,6 +30,19 @@ class TypedWriter:
     def __init__(self, random: Random, *, namespaced: bool = False) -> None:
         self.random = random
         self.namespaced = namespaced
+        self.variables: dict[str, str | float | bool | XPath] = {}
+
+    def bound(self) -> tuple[str, Variables]:
+        """An expression and what its variables are bound to; most have none."""
+        if self.random.random() < 0.15:
+            self.variables = {
+                "s": self.random.choice(("x", "xy", "1", "", "it's", "b")),
+                "n": self.random.choice((0, 1, 2, -2.5, 10, float("nan"))),
+                "b": self.random.random() < 0.5,
+                "p": XPath(self.path(1)),
+                "e": XPath(self.random.choice(("count($p)", "string($p)", "$p[$n]", "$p | //b", "not($p)"))),
+            }
+        return self.expression(), self.variables
 
     def expression(self, size: int = 3) -> str:
         """An expression of any type, booleans most."""
@@ -50,6 +66,8 @@ class TypedWriter:
         """A path, a union, or steps from parentheses; `attribute` if the context may be one."""
         random = self.random
         kind = random.random()
+        if "e" in self.variables and random.random() < 0.15:
+            return "$p" + random.choice(("", "", "[1]", "/..", "//a", "[. = $s]"))
         if size > 0 and kind < 0.08:
             return f"{self.path(size - 1, attribute)} | {self.path(size - 1, attribute)}"
         if size > 0 and kind < 0.2:
@@ -71,6 +89,8 @@ class TypedWriter:
                 parts.append(
                     "@" + random.choice(("x", "y", "*", "node()", "n:x" if self.namespaced else "x"))
                 )
+                if random.random() < 0.1:
+                    parts[-1] = f"@*[{self.called()}]"
                 parts.append(self.predicates(size, True))
                 attribute = True
             else:
@@ -85,7 +105,23 @@ class TypedWriter:
         if not attribute and random.random() < 0.04:
             axis = "following::"
         test = random.choice(TESTS) if random.random() < 0.15 else self.name()
+        if random.random() < 0.08:
+            test = random.choice(("*", "*", "*", "node()", self.name())) + f"[{self.called()}]"
         return axis + test + self.predicates(size, attribute)
+
+    def called(self) -> str:
+        """A predicate about the name of the node itself."""
+        random = self.random
+        local = f"local-name({random.choice(('', '', '.'))}) = '{random.choice((*NAMES, 'p', 'x'))}'"
+        uri = f"namespace-uri() {random.choice(('=', '=', '!='))} '{random.choice(('urn:x', 'urn:y', ''))}'"
+        other = f"'{random.choice(NAMES)}' {random.choice(('=', '!='))} local-name()"
+        name = f"name() = '{random.choice(('a', 'p:a', 'q:b', 'b'))}'"
+        kind = random.random()
+        if kind < 0.45:
+            return local
+        if kind < 0.6:
+            return f"{local}{random.choice((' and ', ' or ', ']['))}{uri}"
+        return random.choice((uri, other, name, f"not({local})", f"{local} or {other}", f"{local} and 1"))
 
     def name(self) -> str:
         names = (*NAMES, "*", "*")
@@ -127,9 +163,20 @@ class TypedWriter:
 
     def comparison(self, size: int) -> str:
         left, right = self.operand(size - 1), self.operand(size - 1)
+        if self.random.random() < 0.12:
+            left, right = self.of_one(size), self.random.choice((*LITERALS, *NUMBERS))
         return f"{left} {self.random.choice(COMPARISONS)} {right}"
 
+    def of_one(self, size: int) -> str:
+        """A function of a path that is one node at most, or not quite."""
+        random = self.random
+        paths = ("/*", ".", "..", "@x", "../@y", "a[1]", "*[last()]", f"({self.nodes(size - 1)})[1]", "b")
+        function = random.choice(("string", "number", "local-name", "namespace-uri", "name", "count"))
+        return f"{function}({random.choice(paths)})"
+
     def operand(self, size: int) -> str:
+        if "e" in self.variables and self.random.random() < 0.2:
+            return self.random.choice(("$s", "$n", "$b", "$p", "$e"))
         kind = self.random.random()
         if kind < 0.4:
             return self.nodes(size)

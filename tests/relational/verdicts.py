@@ -20,7 +20,8 @@ def wrong_verdicts(make: Make, modes: Sequence[bool] = (False, True)) -> list[st
 
 def _wrong(database: Relational, some: list[Case]) -> list[str]:
     database.subscribe(
-        (number, case.xpath, case.ordered, case.namespaces or None) for number, case in enumerate(some)
+        (number, case.xpath, case.ordered, case.namespaces or None, case.variables or None)
+        for number, case in enumerate(some)
     )
     documents = {case.document: f"d{number}" for number, case in enumerate(some)}
     bad = {f"bad {number}": refused for number, refused in enumerate(refused_documents())}

@@ -19,6 +19,7 @@ ROWS = pa.schema(
         ("xpath", pa.string()),
         ("ordered", pa.bool_()),
         ("namespaces", pa.map_(pa.string(), pa.string())),
+        ("variables", pa.string()),
         ("subscriber", pa.string()),
     ]
 )

@@ -15,6 +15,9 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+from pathcast.subscriptions import variables_from
+from pathcast.types import Variables
+
 TESTDATA = Path(__file__).parents[2] / "testdata"
 
 
@@ -30,6 +33,7 @@ class Case:
     ordered: bool = False
     namespaces: dict[str, str] = field(default_factory=dict)
     ignore_namespaces: bool = False
+    variables: Variables = field(default_factory=dict)
 
     def __str__(self) -> str:
         return f"{self.topic}: {self.name}: {self.xpath[:60]}"
@@ -127,6 +131,7 @@ def _cases(topic: str, table: dict[str, Any]) -> Iterator[Case]:
                 ordered=table.get("ordered", False),
                 namespaces=table.get("namespaces", {}),
                 ignore_namespaces=table.get("ignore_namespaces", False),
+                variables=variables_from(table.get("variables", {})) or {},
             )
 
 

@@ -60,7 +60,7 @@ def index_of(group: tuple[Case, ...], engine: str) -> pathcast.Index:
     first = group[0]
     index = index_with(engine, namespaces=first.namespaces or None, ignore_namespaces=first.ignore_namespaces)
     for number, case in enumerate(group):
-        index.add(number, case.xpath, ordered=case.ordered)
+        index.add(number, case.xpath, ordered=case.ordered, variables=case.variables or None)
     return index
 
 
@@ -94,7 +94,8 @@ def test_all_cases_in_one_index(engine: str) -> None:
     index = index_with(engine)
     plain = [case for case in cases() if not case.ignore_namespaces and "" not in case.namespaces]
     for number, case in enumerate(plain):
-        index.add(number, case.xpath, ordered=case.ordered, namespaces=case.namespaces or None)
+        namespaces, variables = case.namespaces or None, case.variables or None
+        index.add(number, case.xpath, ordered=case.ordered, namespaces=namespaces, variables=variables)
     found = {document: set(index.match(document)) for document in {case.document for case in plain}}
     wrong = [
         f"{case}: {case.document!r}"

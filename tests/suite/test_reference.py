@@ -24,6 +24,7 @@ def test_the_reference_gives_the_verdict(case: Case) -> None:
         ordered=case.ordered,
         namespaces=case.namespaces,
         ignore_namespaces=case.ignore_namespaces,
+        variables=case.variables,
     )
     assert verdict is case.expected, f"{case.xpath} on {case.document!r}"
 

@@ -23,6 +23,7 @@ def test_the_verdict_is_that_of_the_suite(case: Case) -> None:
         ordered=case.ordered,
         namespaces=case.namespaces or None,
         ignore_namespaces=case.ignore_namespaces,
+        variables=case.variables or None,
     )
     assert explanation.matched is case.expected
     assert bool(explanation) is case.expected

@@ -148,10 +148,32 @@ def test_every_case_of_the_suite_survives(path: Path) -> None:
     index = pathcast.Index()
     plain = [case for case in cases() if not case.ignore_namespaces and "" not in case.namespaces]
     for number, case in enumerate(plain):
-        index.add(number, case.xpath, ordered=case.ordered, namespaces=case.namespaces or None)
+        namespaces, variables = case.namespaces or None, case.variables or None
+        index.add(number, case.xpath, ordered=case.ordered, namespaces=namespaces, variables=variables)
     loaded = saved_and_loaded(index, path)
     for document in {case.document for case in plain}:
         assert loaded.match(document) == index.match(document)
+
+
+def test_a_file_of_version_1_is_still_read(path: Path) -> None:
+    """`version-1.pathcast` was written by the last version that wrote that format."""
+    old = Path(__file__).parent / "version-1.pathcast"
+    assert old.read_bytes()[8:12] == struct.pack("<I", 1)
+    index = pathcast.Index.load(old)
+    ids = ["path", "anywhere", 3, -4, "5", "é", 7, 8, "union", "first", "sideways", "text"]
+    assert index.ids() == ids
+    expected = {
+        "<a><b x='1'>é</b><c/></a>": [*ids[:4], "é", 7, "union", "first", "sideways", "text"],
+        "<p:a xmlns:p='urn:own'><p:c/></p:a>": [-4, "5", 7],
+        "<a y='1'><c/><b>z</b></a>": ["path", -4, 7, "union", "text"],
+    }
+    for document, matched in expected.items():
+        assert index.match(document) == matched
+    assert (index.xpath("anywhere"), index.xpath(3)) == ("//b[@x = 1]", "/a[b][c]")
+    assert index.stats()["subscriptions"] == len(dict(index.items())) == 12
+    again = saved_and_loaded(index, path)
+    assert path.read_bytes()[8:12] == struct.pack("<I", 2)
+    assert {document: again.match(document) for document in expected} == expected
 
 
 def test_an_empty_index_survives(path: Path) -> None:

@@ -1,8 +1,9 @@
 //! Names to dense numbers.
 //!
 //! Only names that some subscription uses get a number; every other name of a document is [`NameId::OTHER`], so that
-//! an engine never stores or looks up a name nobody asked for. A name is a namespace and a local part; `n:*` is kept
-//! as the local part `*`, which no XML name can be.
+//! an engine never stores or looks up a name nobody asked for. A name is a namespace and a local part. What agrees in one
+//! part only has a number too: `n:*` is kept as the local part `*`, which no XML name can be, and `*:a` in a namespace
+//! that none is, [`NamespaceId::ANY`].
 
 use hashbrown::HashTable;
 
@@ -29,20 +30,36 @@ impl NamespaceId {
     pub const NONE: Self = Self(0);
     /// A namespace no subscription uses.
     pub const OTHER: Self = Self(u32::MAX);
+    /// Whatever namespace.
+    pub const ANY: Self = Self(u32::MAX - 1);
 }
 
-/// What a document's name means to the subscriptions: itself, and the `n:*` of its namespace.
+/// What a document's name means to the subscriptions: itself, the `n:*` of its namespace and the `*:a` of its local part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resolved {
     /// The name, or `OTHER`.
     pub name: NameId,
     /// The `n:*` of its namespace, or `OTHER`.
     pub namespace: NameId,
+    /// The `*:a` of its local part, or `OTHER`.
+    pub local: NameId,
 }
 
 impl Resolved {
     /// A name that only `*` can meet.
-    pub const OTHER: Self = Self { name: NameId::OTHER, namespace: NameId::OTHER };
+    pub const OTHER: Self = Self { name: NameId::OTHER, namespace: NameId::OTHER, local: NameId::OTHER };
+
+    /// All numbers by which it is known.
+    #[inline]
+    pub fn known(self) -> impl Iterator<Item = NameId> {
+        [self.name, self.namespace, self.local].into_iter().filter(|&id| id != NameId::OTHER)
+    }
+
+    /// The numbers of what agrees with it in one part.
+    #[inline]
+    pub fn partials(self) -> impl Iterator<Item = NameId> {
+        [self.namespace, self.local].into_iter().filter(|&id| id != NameId::OTHER)
+    }
 }
 
 /// The names of all subscriptions.
@@ -54,6 +71,8 @@ pub struct Names {
     index: HashTable<u32>,
     /// By namespace: its `n:*`, so that documents without such subscriptions pay no look-up.
     wildcards: Vec<NameId>,
+    /// How many `*:a` there are; without one, documents pay no look-up.
+    locals: usize,
 }
 
 impl Default for Names {
@@ -64,6 +83,7 @@ impl Default for Names {
             entries: vec![(NamespaceId::OTHER, "".into())],
             index: HashTable::new(),
             wildcards: Vec::new(),
+            locals: 0,
         };
         names.intern_namespace("");
         names
@@ -112,7 +132,9 @@ impl Names {
                 let id = NameId(entries.len() as u32);
                 free.insert(id.0);
                 entries.push((namespace, local.into()));
-                if local == "*" {
+                if namespace == NamespaceId::ANY {
+                    self.locals += 1;
+                } else if local == "*" {
                     self.wildcards[namespace.0 as usize] = id;
                 }
                 id
@@ -123,26 +145,44 @@ impl Names {
     /// What a document's name means to the subscriptions.
     #[inline]
     pub fn resolve(&self, namespace: NamespaceId, local: &str) -> Resolved {
+        let part = if self.locals == 0 { NameId::OTHER } else { self.number(NamespaceId::ANY, local) };
         if namespace == NamespaceId::OTHER {
-            return Resolved::OTHER;
+            return Resolved { local: part, ..Resolved::OTHER };
         }
-        let name = self
-            .index
+        let name = self.number(namespace, local);
+        Resolved { name, namespace: self.wildcards[namespace.0 as usize], local: part }
+    }
+
+    #[inline]
+    fn number(&self, namespace: NamespaceId, local: &str) -> NameId {
+        self.index
             .find(hash(&(namespace, local)), |&id| {
                 let entry = &self.entries[id as usize];
                 entry.0 == namespace && *entry.1 == *local
             })
-            .map_or(NameId::OTHER, |&id| NameId(id));
-        Resolved { name, namespace: self.wildcards[namespace.0 as usize] }
+            .map_or(NameId::OTHER, |&id| NameId(id))
     }
 
-    /// The `n:*` of a name's namespace, or `OTHER`.
-    pub fn wildcard(&self, name: NameId) -> NameId {
-        let (namespace, _) = &self.entries[name.0 as usize];
-        self.wildcards.get(namespace.0 as usize).copied().unwrap_or(NameId::OTHER)
+    /// The `n:*` and the `*:a` that a name is one of.
+    pub fn partials(&self, name: NameId) -> impl Iterator<Item = NameId> {
+        let (namespace, local) = &self.entries[name.0 as usize];
+        let all = self.wildcards.get(namespace.0 as usize).copied().unwrap_or(NameId::OTHER);
+        let part = if self.locals == 0 { NameId::OTHER } else { self.number(NamespaceId::ANY, local) };
+        [all, part].into_iter().filter(|&id| id != NameId::OTHER)
     }
 
-    /// The namespace URI and local part of a name.
+    /// Whether a number is that of a `*:a`.
+    pub fn is_local(&self, name: NameId) -> bool {
+        self.entries[name.0 as usize].0 == NamespaceId::ANY
+    }
+
+    /// Whether a name is one of those of an `n:*` or a `*:a`.
+    pub fn is_one_of(&self, name: NameId, partial: NameId) -> bool {
+        let ((own, local), (all, part)) = (&self.entries[name.0 as usize], &self.entries[partial.0 as usize]);
+        if *all == NamespaceId::ANY { local == part } else { own == all }
+    }
+
+    /// The namespace URI and local part of a name; the namespace of a `*:a` is empty.
     pub fn parts(&self, name: NameId) -> (&str, &str) {
         let (namespace, local) = &self.entries[name.0 as usize];
         (self.uris.get(namespace.0 as usize).map_or("", |uri| uri), local)
@@ -156,7 +196,9 @@ impl Names {
                 if let Ok(entry) = self.index.find_entry(hash(&(namespace, &*local)), |&id| id == last) {
                     entry.remove();
                 }
-                if &*local == "*" {
+                if namespace == NamespaceId::ANY {
+                    self.locals -= 1;
+                } else if &*local == "*" {
                     self.wildcards[namespace.0 as usize] = NameId::OTHER;
                 }
             }
@@ -197,12 +239,19 @@ mod tests {
         let xa = names.intern(urn, "a");
         assert_ne!(a, xa);
         assert_eq!(names.intern(urn, "a"), xa);
-        assert_eq!(names.resolve(NamespaceId::NONE, "a"), Resolved { name: a, namespace: NameId::OTHER });
+        assert_eq!(names.resolve(NamespaceId::NONE, "a"), Resolved { name: a, ..Resolved::OTHER });
         assert_eq!(names.resolve(NamespaceId::NONE, "b"), Resolved::OTHER);
         assert_eq!(names.resolve(names.namespace("urn:y"), "a"), Resolved::OTHER);
         let any = names.intern(urn, "*");
-        assert_eq!(names.resolve(urn, "b"), Resolved { name: NameId::OTHER, namespace: any });
-        assert_eq!((names.wildcard(xa), names.wildcard(a)), (any, NameId::OTHER));
+        assert_eq!(names.resolve(urn, "b"), Resolved { namespace: any, ..Resolved::OTHER });
         assert_eq!(names.parts(xa), ("urn:x", "a"));
+        let local = names.intern(NamespaceId::ANY, "a");
+        assert_eq!(names.resolve(names.namespace("urn:y"), "a"), Resolved { local, ..Resolved::OTHER });
+        assert_eq!(names.resolve(urn, "a"), Resolved { name: xa, namespace: any, local });
+        assert_eq!(names.partials(xa).collect::<Vec<_>>(), [any, local]);
+        assert!(names.is_one_of(a, local) && !names.is_one_of(a, any) && names.is_one_of(xa, any));
+        names.truncate(local.0 as usize);
+        assert_eq!(names.resolve(names.namespace("urn:y"), "a"), Resolved::OTHER);
+        assert_eq!(names.partials(a).count(), 0);
     }
 }

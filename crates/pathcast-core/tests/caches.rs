@@ -55,11 +55,11 @@ fn caches_of_any_size_answer_alike_while_paths_come_and_go() {
         let mut indexes = settings.map(|(name, bytes)| {
             Index::new(Settings { engine: kind(name), cache_bytes: Some(bytes), ..Settings::default() })
         });
-        for round in 0..30 {
-            // Mostly additions, one or a few at a time: those keep what is cached.
+        for round in 0..40 {
+            // One or a few at a time, so that most of what is cached is kept.
             for _ in 0..if round == 0 { 200 } else { random.below(4) } {
                 let (id, path) = (Id::Number(random.below(400) as i64), random.path());
-                let leaves = round > 0 && random.below(8) == 0;
+                let leaves = round > 0 && random.below(3) == 0;
                 for index in &mut indexes {
                     if leaves {
                         index.remove(&id);

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use pathcast_core::cover::{Expression, Forest, Inserted, Registry, leaf_paths};
 use pathcast_core::limits::Limits;
+use pathcast_core::pattern::Written;
 
 fn expression(registry: &mut Registry, xpath: &str) -> Arc<Expression> {
-    registry.expression(xpath, false, &[]).expect("an expression")
+    registry.expression(&Written::new(xpath, false, &Vec::new())).expect("an expression")
 }
 
 fn covers(general: &str, specific: &str) -> bool {
@@ -51,7 +52,7 @@ fn proofs_are_bounded() {
     assert!(!covers(&general, &specific));
     let choices = (0..11).map(|n| format!("[b{n} or c{n}]")).collect::<String>();
     let mut registry = Registry::new(Limits::default());
-    if let Ok(choices) = registry.expression(&format!("/a{choices}"), false, &[]) {
+    if let Ok(choices) = registry.expression(&Written::new(&format!("/a{choices}"), false, &Vec::new())) {
         let other = expression(&mut registry, "/a[z]");
         assert!(!registry.covers(&other, &choices));
     }

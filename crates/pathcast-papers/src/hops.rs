@@ -4,7 +4,7 @@
 //! wildcard levels is a hop to any element exactly that far down: where there is a deeper one, there is one there.
 
 use pathcast_core::hashing::spread;
-use pathcast_core::names::{NameId, Resolved};
+use pathcast_core::names::Resolved;
 use pathcast_core::pattern::{LinearPath, NameTest, Tail};
 
 /// What a hop looks for, as a dense number: elements are even, attributes odd; 0 and 1 are any of them.
@@ -18,12 +18,12 @@ impl Symbol {
     fn new(name: NameTest, kind: Self) -> Self {
         match name {
             NameTest::Any => kind,
-            // A name and a namespace never have the same number.
-            NameTest::Name(id) | NameTest::Namespace(id) => Self(id.0 << 1 | kind.0),
+            // No two of them have the same number.
+            NameTest::Name(id) | NameTest::Partial(id) => Self(id.0 << 1 | kind.0),
         }
     }
 
-    /// What an element is found as by its own name or its namespace; `OTHER` as nothing.
+    /// What an element is found as by its own name or a part of it; `OTHER` as nothing.
     #[inline]
     pub(crate) fn elements(name: Resolved) -> impl Iterator<Item = Self> {
         Self::known(name, Self::ANY_ELEMENT)
@@ -37,10 +37,7 @@ impl Symbol {
 
     #[inline]
     fn known(name: Resolved, kind: Self) -> impl Iterator<Item = Self> {
-        [name.name, name.namespace]
-            .into_iter()
-            .filter(|&id| id != NameId::OTHER)
-            .map(move |id| Self(id.0 << 1 | kind.0))
+        name.known().map(move |id| Self(id.0 << 1 | kind.0))
     }
 
     pub(crate) fn is_attribute(self) -> bool {
@@ -51,7 +48,7 @@ impl Symbol {
     #[inline]
     pub(crate) fn meets(self, name: Resolved) -> bool {
         let id = self.0 >> 1;
-        name.name.0 == id || name.namespace.0 == id
+        name.name.0 == id || name.namespace.0 == id || name.local.0 == id
     }
 
     #[inline]

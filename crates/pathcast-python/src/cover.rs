@@ -14,6 +14,7 @@ use pyo3::types::PyBytes;
 use crate::errors::{advertisement_exception, document_exception, raise, xpath_exception};
 use crate::index::limits_from_python;
 use crate::subscriptions::namespaces_from_python;
+use crate::variables::written;
 
 /// Everything that one broker compares. Expressions, advertisements and forests have numbers that the caller gives.
 #[pyclass(module = "pathcast._core")]
@@ -47,7 +48,7 @@ impl Cover {
     }
 
     /// Reads an expression; answers whether it is a linear path.
-    #[pyo3(signature = (handle, xpath, ordered=false, namespaces=None))]
+    #[pyo3(signature = (handle, xpath, ordered=false, namespaces=None, variables=None))]
     fn register(
         &mut self,
         py: Python<'_>,
@@ -55,11 +56,11 @@ impl Cover {
         xpath: &str,
         ordered: bool,
         namespaces: Option<&Bound<'_, PyAny>>,
+        variables: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
-        let namespaces = namespaces_from_python(namespaces)?;
         let expression = self
             .registry
-            .expression(xpath, ordered, &namespaces)
+            .expression(&written(xpath, ordered, namespaces, variables)?)
             .map_err(|error| raise(xpath_exception(py, &error, xpath)))?;
         let linear = expression.is_linear();
         self.expressions.insert(handle, expression);

@@ -213,6 +213,19 @@ impl Batch {
         PyList::new(py, self.items(py)?)?.call_method1("count", (result,))
     }
 
+    /// What took more evaluation steps than the limit: pairs of a document's place and a subscription's id.
+    #[getter]
+    fn undecided<'py>(&self, py: Python<'py>) -> PyResult<Vec<(usize, Bound<'py, PyAny>)>> {
+        let mut pairs = Vec::new();
+        for (at, matches) in self.results.iter().enumerate() {
+            let Ok(matches) = matches else { continue };
+            for slot in matches.undecided() {
+                pairs.push((at, id_to_python(py, matches.id(slot))?));
+            }
+        }
+        Ok(pairs)
+    }
+
     /// A `pyarrow.ListArray` of ids, one list a document and null for a bad one; of integers if all ids of the
     /// index are.
     fn to_arrow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

@@ -44,7 +44,8 @@ fn shown(view: &View, names: &Names) -> (Vec<Node>, Vec<Row>) {
         let label = match (node.name, node.special) {
             (Some(name), _) => local(names, name),
             (_, Some(Special::Any)) => "*".to_owned(),
-            (_, Some(Special::Namespace(name))) => format!("{{{}}}*", names.parts(name).0),
+            (_, Some(Special::Partial(name))) if names.is_local(name) => format!("*:{}", local(names, name)),
+            (_, Some(Special::Partial(name))) => format!("{{{}}}*", names.parts(name).0),
             (_, Some(Special::Attribute(name))) => format!("*[@{}]", local(names, name)),
             (_, Some(Special::Text)) => "text()".to_owned(),
             (None, None) => String::new(),

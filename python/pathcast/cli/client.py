@@ -44,7 +44,13 @@ def subscribe(config: Config, subscriptions: Subscriptions) -> None:
         fail(*(located(subscriptions, line, message) for line, message in file.problems))
     with _client(config) as made:
         for row in rows:
-            made.subscribe(str(row.id), row.xpath, ordered=bool(row.ordered), namespaces=row.namespaces)
+            made.subscribe(
+                str(row.id),
+                row.xpath,
+                ordered=bool(row.ordered),
+                namespaces=row.namespaces,
+                variables=row.variables,
+            )
     typer.echo(f"{len(rows):,} subscriptions sent", err=True)
 
 

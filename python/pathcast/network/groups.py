@@ -101,7 +101,7 @@ class Groups:
     def _keys(self, handle: int) -> list[GroupKey]:
         filter = self.table.by_handle[handle].filter
         path = None if filter.ordered else steps(filter.xpath)
-        return [(*key, filter.namespaces) for key in keys(path, self.merging.rules)] if path else []
+        return [(*key, filter[2:]) for key in keys(path, self.merging.rules)] if path else []
 
     def _withdraw(self, handle: int) -> None:
         for key in self.keys.pop(handle, ()):

@@ -162,7 +162,7 @@ def imperfect_degree(
 
 def merged_filter(first: Filter, second: Filter, rules: Sequence[int]) -> Filter | None:
     """The merger of two filters."""
-    if first.ordered or second.ordered or first.namespaces != second.namespaces:
+    if first.ordered or second.ordered or first[2:] != second[2:]:
         return None
     one, other = steps(first.xpath), steps(second.xpath)
     found = merged(one, other, rules) if one and other else None

@@ -7,27 +7,55 @@ document carries an id that is unique in the network, by which duplicates on cyc
 
 from __future__ import annotations
 
+import json
+import math
 from typing import NamedTuple, TypeAlias
 
-from pathcast.types import Namespaces
+from pathcast.subscriptions import variables_from
+from pathcast.types import Namespaces, Variables, XPath
 
 
 class Filter(NamedTuple):
     """An expression with what it takes to read it; equal texts are equal filters.
 
     >>> Filter.of("//n:b", namespaces={"n": "urn:x"})
-    Filter(xpath='//n:b', ordered=False, namespaces=(('n', 'urn:x'),))
+    Filter(xpath='//n:b', ordered=False, namespaces=(('n', 'urn:x'),), variables=())
     """
 
     xpath: str
     ordered: bool = False
     namespaces: tuple[tuple[str, str], ...] = ()
+    variables: tuple[tuple[str, str], ...] = ()
+    """Names to JSON, in the order given: a number equals no boolean then."""
 
     @classmethod
-    def of(cls, xpath: str, *, ordered: bool = False, namespaces: Namespaces | None = None) -> Filter:
-        """A filter from what a person writes."""
+    def of(
+        cls,
+        xpath: str,
+        *,
+        ordered: bool = False,
+        namespaces: Namespaces | None = None,
+        variables: Variables | None = None,
+    ) -> Filter:
+        """A filter from what a person writes.
+
+        >>> Filter.of("//a[@t = $t]", variables={"t": "x"}).bound
+        {'t': 'x'}
+        """
         pairs = sorted((prefix or "", uri) for prefix, uri in (namespaces or {}).items())
-        return cls(xpath, ordered, tuple(pairs))
+        bound = tuple((name, _json(name, value)) for name, value in (variables or {}).items())
+        return cls(xpath, ordered, tuple(pairs), bound)
+
+    @property
+    def bound(self) -> Variables | None:
+        """What the variables are bound to."""
+        return variables_from({name: json.loads(text) for name, text in self.variables}) or None
+
+
+def _json(name: str, value: str | float | bool | XPath) -> str:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"the variable {name!r} must be a finite number to travel, not {value}")
+    return json.dumps({"xpath": value.expression} if isinstance(value, XPath) else value)
 
 
 class Advertised(NamedTuple):

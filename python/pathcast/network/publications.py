@@ -15,6 +15,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
 from pathcast import _core
+from pathcast.errors import EvaluationError
 from pathcast.index import Index
 from pathcast.network.groups import Groups
 from pathcast.network.message import Filter, Subscribe, Unsubscribe
@@ -92,7 +93,9 @@ class Publications:
         entry = self.entries.get(filter)
         if entry is None:
             handle = self._free[-1] if self._free else self._next_handle
-            linear = self.cover.register(handle, filter.xpath, filter.ordered, dict(filter.namespaces))
+            linear = self.cover.register(
+                handle, filter.xpath, filter.ordered, dict(filter.namespaces), filter.bound
+            )
             if self._free:
                 self._free.pop()
             else:
@@ -121,8 +124,13 @@ class Publications:
     def _index(self, entry: Entry) -> None:
         if not entry.is_held:
             filter = entry.filter
-            namespaces = dict(filter.namespaces) or None
-            self.index.add(entry.handle, filter.xpath, ordered=filter.ordered, namespaces=namespaces)
+            self.index.add(
+                entry.handle,
+                filter.xpath,
+                ordered=filter.ordered,
+                namespaces=dict(filter.namespaces) or None,
+                variables=filter.bound,
+            )
 
     def release_neighbour(self, filter: Filter, neighbour: str) -> bool:
         """A neighbour no longer wants it; whether it did."""
@@ -313,6 +321,14 @@ class Publications:
     # -- routing -------------------------------------------------------------------------------------------
 
     def matching(self, document: bytes) -> list[Entry]:
-        """The entries that a document satisfies; raises `DocumentError` for one that cannot be read."""
+        """The entries that a document satisfies; raises `DocumentError` for one that cannot be read.
+
+        An entry that takes more evaluation steps than the limit counts as satisfied: better one document too
+        many than one that is lost.
+        """
         by_handle = self.by_handle
-        return [by_handle[handle] for handle in self.index.match(document)]  # type: ignore[index]
+        try:
+            handles = self.index.match(document)
+        except EvaluationError as error:
+            handles = sorted([*error.matches, *error.failures])
+        return [by_handle[handle] for handle in handles]  # type: ignore[index]

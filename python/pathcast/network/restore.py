@@ -16,7 +16,7 @@ from pathcast.network.outcome import Outcome
 from pathcast.network.policy import Policy
 from pathcast.network.state import VERSION, Key, Record, StateError, Store, read_records
 from pathcast.network.tree import Link, best_path
-from pathcast.network.wire import advertised_fields, filter_fields
+from pathcast.network.wire import advertised_fields, filter_fields, read_variables
 
 
 def snapshot(broker: Broker) -> list[Record]:
@@ -65,7 +65,7 @@ def restored(
     >>> _ = broker.handle_client("ann", ClientSubscribe("s1", Filter("//a")), now=0.0)
     >>> again, outcome = restored("b1", snapshot(broker))
     >>> again.clients["ann"].filters, outcome.messages
-    ({'s1': Filter(xpath='//a', ordered=False, namespaces=())}, [])
+    ({'s1': Filter(xpath='//a', ordered=False, namespaces=(), variables=())}, [])
     """
     state = read_records(records)
     kept = state.pop(("broker",), {"version": VERSION, "name": name})
@@ -137,7 +137,10 @@ class _Restoring:
         broker = self.broker
         for (client, id), value in self.kind("client-sub"):
             filter = Filter.of(
-                value["xpath"], ordered=bool(value.get("ordered")), namespaces=value.get("namespaces")
+                value["xpath"],
+                ordered=bool(value.get("ordered")),
+                namespaces=value.get("namespaces"),
+                variables=read_variables(value.get("variables", [])),
             )
             broker.clients.setdefault(client, Client()).filters[id] = filter
             broker.publications.hold_for_client(filter, client, id)
@@ -195,5 +198,6 @@ def _advertised(value: dict[str, Any]) -> Advertised:
 
 
 def _filter(parts: list[Any]) -> Filter:
-    xpath, ordered, namespaces = parts
-    return Filter(str(xpath), bool(ordered), tuple((str(prefix), str(uri)) for prefix, uri in namespaces))
+    xpath, ordered, namespaces, *variables = parts  # states of before had no variables
+    pairs = [tuple((str(name), str(value)) for name, value in each) for each in (namespaces, *variables)]
+    return Filter(str(xpath), bool(ordered), *pairs)

@@ -26,6 +26,8 @@ from typing import Any, TypeVar
 from pathcast.errors import PathcastError
 from pathcast.network import message as m
 from pathcast.network.message import Advertised, Delivery, Filter, Message, Publish
+from pathcast.subscriptions import variables_from
+from pathcast.types import Variables
 
 VERSION = 1
 
@@ -202,6 +204,14 @@ class _Fields:
             raise WireError("'namespaces' has too many prefixes, or a URI that is too long or no text")
         return tuple(sorted(pairs.items()))
 
+    def variables(self) -> Variables | None:
+        if "variables" not in self.fields:
+            return None
+        pairs = self.take("variables", list)
+        if len(pairs) > self.limits.names or len(json.dumps(pairs)) > self.limits.xpath:
+            raise WireError("'variables' has too many names, or values that are too long")
+        return read_variables(pairs)
+
     def inner(self, name: str) -> _Fields:
         return _Fields(self.take(name, dict), f"{self.kind}.{name}", self.limits)
 
@@ -217,14 +227,27 @@ def filter_fields(filter: Filter) -> dict[str, Any]:
         fields["ordered"] = True
     if filter.namespaces:
         fields["namespaces"] = dict(filter.namespaces)
+    if filter.variables:
+        fields["variables"] = [[name, json.loads(text)] for name, text in filter.variables]  # in their order
     return fields
+
+
+def read_variables(pairs: list[Any]) -> Variables | None:
+    """Names and values as `filter_fields` writes them."""
+    if not all(isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) for pair in pairs):
+        raise WireError(f"'variables' is {_shown(pairs)}, which is not a list of names and values")
+    try:
+        return variables_from(dict(pairs))
+    except ValueError as error:
+        raise WireError(str(error)) from None
 
 
 def _read_filter(fields: _Fields) -> Filter:
     inner = fields.inner("filter")
     xpath = inner.text("xpath", inner.limits.xpath)
     ordered = inner.take("ordered", bool) if "ordered" in inner.fields else False
-    made = Filter(xpath, ordered, inner.namespaces())
+    made = Filter.of(xpath, ordered=ordered, variables=inner.variables())
+    made = made._replace(namespaces=inner.namespaces())
     inner.finish()
     return made
 

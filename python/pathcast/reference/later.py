@@ -2,42 +2,52 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
-from lxml import etree
+from pathcast.reference.tokens import Token
 
 _FLAGS = {"i": re.IGNORECASE, "s": re.DOTALL, "m": re.MULTILINE, "x": re.VERBOSE}
+_SAME = {"exists": "boolean", "empty": "not"}  # of a node-set they mean the same
 
 
-def _text(value: Any) -> str:
-    """What `string()` makes of an argument: lxml hands over lists, strings, numbers and booleans."""
-    if isinstance(value, list):
-        return _text(value[0]) if value else ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float):
-        if math.isfinite(value):
-            return f"{value:.17f}".rstrip("0").rstrip(".").replace("-0", "0") if value else "0"
-        return "NaN" if math.isnan(value) else f"{'-' if value < 0 else ''}Infinity"
-    if isinstance(value, str):
-        return str(value)
-    if callable(value.tag):  # a comment or an instruction
-        return value.text or ""
-    return str(etree.XPath("string()", smart_strings=False)(value))
-
-
-def _matches(context: object, text: Any, pattern: Any, flags: Any = "") -> bool:
-    chosen = sum(_FLAGS[flag] for flag in _text(flags))
-    return re.search(_text(pattern), _text(text), chosen) is not None
+def _matches(context: object, text: str, pattern: str, flags: str = "") -> bool:
+    return re.search(pattern, text, sum(_FLAGS[flag] for flag in flags)) is not None
 
 
 FUNCTIONS: dict[tuple[None, str], Callable[..., object]] = {
-    (None, "ends-with"): lambda _, text, end: _text(text).endswith(_text(end)),
+    (None, "ends-with"): lambda _, text, end: text.endswith(end),
     (None, "matches"): _matches,
-    (None, "lower-case"): lambda _, text: _text(text).lower(),
-    (None, "upper-case"): lambda _, text: _text(text).upper(),
+    (None, "lower-case"): lambda _, text: text.lower(),
+    (None, "upper-case"): lambda _, text: text.upper(),
 }
-"""By namespace and name, as lxml takes them."""
+"""By namespace and name, as lxml takes them. All arguments are strings."""
+
+
+def callable_by_lxml(tokens: Sequence[Token]) -> list[Token]:
+    """Write `string()` around every argument of these functions, so that libxml2 converts it.
+
+    lxml hands a function node-sets as lists, and leaves the document node out of them.
+
+    >>> from pathcast.reference.tokens import text_of, tokenise
+    >>> text_of(callable_by_lxml(tokenise("ends-with(a[exists(b)], 'x') and empty(/)")))
+    "ends-with ( string ( a [ boolean ( b ) ] ) , string ( 'x' ) ) and not ( / )"
+    """
+    result: list[Token] = []
+    ours: list[bool] = []  # of every bracket that is open: whether it holds arguments of ours
+    called = False
+    for token in tokens:
+        closing = token.text in {")", "]"} and token.kind == "symbol"
+        separating = token.text == "," and token.kind == "symbol"
+        if ours and ours[-1] and (closing or separating):
+            result.append(Token("symbol", ")"))
+        if closing:
+            ours.pop()
+        known = token.kind == "function"
+        result.append(Token(token.kind, _SAME.get(token.text, token.text)) if known else token)
+        if token.text in {"(", "["} and token.kind == "symbol":
+            ours.append(called)
+        if ours and ours[-1] and (separating or (token.text == "(" and called)):
+            result += [Token("function", "string"), Token("symbol", "(")]
+        called = known and (None, token.text) in FUNCTIONS
+    return result

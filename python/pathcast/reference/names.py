@@ -9,10 +9,8 @@ from typing import Any
 
 from lxml import etree
 
-from pathcast.reference.later import FUNCTIONS
+from pathcast.reference.later import FUNCTIONS, callable_by_lxml
 from pathcast.reference.tokens import Token, tokenise
-
-_SAME = {"exists": "boolean", "empty": "not"}  # of a node-set they mean the same
 
 
 class Question:
@@ -56,12 +54,9 @@ class Names:
         >>> Names(None, ignore=True).rewrite("n:a/@x")
         "*[local-name() = 'a'] / @ *[local-name() = 'x']"
         """
-        tokens = tokenise(xpath)
+        tokens = callable_by_lxml(tokenise(xpath))
         words = []
         for index, (kind, text) in enumerate(tokens):
-            if kind == "function" and text in _SAME:
-                words.append(_SAME[text])
-                continue
             if kind != "test" or text == "*":
                 words.append(text)
                 continue

@@ -70,6 +70,7 @@ Term: TypeAlias = Test | Conjunction
 
 ANY_NODE: Final = Step("descendant-or-self", "node()")
 _AXES: Final = frozenset({"child", "descendant", "descendant-or-self", "self", "attribute"})
+_NAMES: Final = frozenset({"name", "local-name", "namespace-uri"})  # of the node itself
 _COMPARISONS: Final = frozenset({"=", "!=", "<", "<=", ">", ">="})
 
 
@@ -125,6 +126,8 @@ class _Parser:
         if token.text == "-":
             self.take()
             return "-" + self.take().text
+        if token.text in _NAMES and self.peek(2).text == ")":
+            return "".join(self.take().text for _ in range(3))
         if token.kind == "function":
             return self.call()
         if token.text == "(":

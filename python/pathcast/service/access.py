@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import fnmatch
 import ipaddress
+import math
 from dataclasses import dataclass
 
 from starlette.requests import Request
@@ -17,7 +18,7 @@ from pathcast.service.store.keys import Key
 TENANT = "default"
 """The tenant of the first administrator."""
 
-_FRESH = 1.0  # seconds that a key is believed without asking a store that others may change
+_FRESH = 1.0  # seconds that a key is believed without asking a store that other processes change
 
 
 @dataclass(slots=True)
@@ -33,25 +34,41 @@ class Access:
         self._database = database
         self._settings = settings
         self._known: dict[str, _Known] = {}
+        self._fresh = _FRESH if database.shared else math.inf
+        self._changes = 0
+        self._asking: dict[str, asyncio.Task[Key | None]] = {}
 
     def forget(self) -> None:
-        """Ask the store again: a key was changed."""
+        """Ask the store again: a key was changed. Looks that are under way may have seen it as it was."""
+        self._changes += 1
         self._known.clear()
+        self._asking.clear()
 
     async def identify(self, request: Request) -> Key:
         """The key that a request carries; a `Problem` without one that counts."""
         secret = _secret(request)
         now = self._settings.clock()
         known = self._known.get(secret)
-        if known is None or not 0 <= now - known.checked < _FRESH:
+        if known is None or not 0 <= now - known.checked < self._fresh:
             if len(self._known) > 10_000:  # somebody is guessing
                 self._known.clear()
-            known = _Known(await asyncio.to_thread(self._look_up, secret, now), now)
-            self._known[secret] = known
+            changes = self._changes
+            known = _Known(await self._asked(secret, now), now)
+            if changes == self._changes:
+                self._known[secret] = known
         key = known.key
         if key is None or (key.expires is not None and key.expires <= now):
             raise unauthorized("the key is unknown, revoked or expired")
         return key
+
+    async def _asked(self, secret: str, now: float) -> Key | None:
+        """What the store says; requests that ask at the same time share one look."""
+        asking = self._asking.get(secret)
+        if asking is None:
+            asking = asyncio.create_task(asyncio.to_thread(self._look_up, secret, now))
+            self._asking[secret] = asking
+            asking.add_done_callback(lambda _: self._asking.pop(secret, None))
+        return await asyncio.shield(asking)
 
     def _look_up(self, secret: str, now: float) -> Key | None:
         with self._database.reading() as connection:

@@ -25,6 +25,7 @@ from pathcast.service.api import (
     topics,
 )
 from pathcast.service.api.description import describe
+from pathcast.service.api.hot import Hot
 from pathcast.service.api.mistakes import place, sentence
 from pathcast.service.core import Service
 from pathcast.service.headers import Headers
@@ -77,6 +78,8 @@ def create_app(service: Service) -> FastAPI:
         pages.mount(app)
     describe(app)
     handle_errors(app)
+    if not service.settings.worker:
+        app.add_middleware(Hot, failed=failed)
     app.add_middleware(Headers, metrics=service.metrics)
     return app
 
@@ -92,34 +95,32 @@ def create_playground(settings: Settings) -> FastAPI:
     return app
 
 
-def handle_errors(app: FastAPI) -> None:
-    """Everything that goes wrong is answered as a problem."""
-
-    async def problem(request: Request, error: Exception) -> Response:
-        assert isinstance(error, Problem)
+def failed(error: Exception) -> Response | None:
+    """What goes wrong as a problem; nothing for what nobody foresaw."""
+    if isinstance(error, Problem):
         return error.response()
-
-    async def document(request: Request, error: Exception) -> Response:
-        assert isinstance(error, DocumentError)
+    if isinstance(error, DocumentError):
         return bad_document(error).response()
-
-    async def invalid(request: Request, error: Exception) -> Response:
-        assert isinstance(error, RequestValidationError)
+    if isinstance(error, RequestValidationError):
         found = [{"where": place(each["loc"]), "message": sentence(each)} for each in error.errors()]
         detail = "; ".join(each["message"] for each in found[:5])
         return Problem(422, "request", "The request is wrong", detail, errors=found).response()
-
-    async def http(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
+    if isinstance(error, HTTPException):
         headers = dict(error.headers or {})
         return Problem(error.status_code, "http", str(error.detail), headers=headers).response()
-
-    async def store(request: Request, error: Exception) -> Response:
+    if isinstance(error, SQLAlchemyError):
         log.error("the store failed: %s", type(error).__name__)
         return unavailable("the store cannot be reached").response()
+    return None
 
-    app.add_exception_handler(Problem, problem)
-    app.add_exception_handler(DocumentError, document)
-    app.add_exception_handler(RequestValidationError, invalid)
-    app.add_exception_handler(HTTPException, http)
-    app.add_exception_handler(SQLAlchemyError, store)
+
+def handle_errors(app: FastAPI) -> None:
+    """Everything that goes wrong is answered as a problem."""
+
+    async def handle(request: Request, error: Exception) -> Response:
+        response = failed(error)
+        assert response is not None
+        return response
+
+    for kind in (Problem, DocumentError, RequestValidationError, HTTPException, SQLAlchemyError):
+        app.add_exception_handler(kind, handle)

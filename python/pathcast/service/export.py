@@ -9,8 +9,12 @@ from typing import Any
 
 from sqlalchemy.exc import SQLAlchemyError
 
+import pathcast
+from pathcast.errors import XPathError
+from pathcast.service.catalog import empty_index, values
 from pathcast.service.settings import Settings
 from pathcast.service.store import Database, StoreError, subscriptions, topics
+from pathcast.service.store.subscriptions import Subscription
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,7 @@ def export(url: str, tenant: str, topic: str) -> Export:
 
 def _lines(database: Database, topic: topics.Topic) -> Iterator[str]:
     shared = topic.settings.get("namespaces") or {}
+    index = empty_index(topic.settings)
     with database.reading() as connection:
         for each in subscriptions.everything(connection, topic.number):
             if not each.enabled:
@@ -44,9 +49,21 @@ def _lines(database: Database, topic: topics.Topic) -> Iterator[str]:
             namespaces = {**shared, **(each.namespaces or {})}
             row = {
                 "id": each.id,
-                "xpath": each.xpath,
+                "xpath": _bound(index, each) if each.variables else each.xpath,
                 "ordered": each.ordered,
                 "namespaces": json.dumps(namespaces) if namespaces else None,
             }
             yield json.dumps(row) + "\n"
     database.close()
+
+
+def _bound(index: pathcast.Index, each: Subscription) -> str:
+    """The normal form, in which variables have become values; as written, where it cannot be read back."""
+    try:
+        found = index.check(
+            each.xpath, ordered=each.ordered, namespaces=each.namespaces, variables=values(each.variables)
+        )
+        index.check(found, ordered=each.ordered, namespaces=each.namespaces)
+    except XPathError:  # a text with both kinds of quotes: Spark refuses the variable, and says so
+        return each.xpath
+    return found

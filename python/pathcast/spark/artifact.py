@@ -37,7 +37,7 @@ from pathcast.schema import CompiledSchema
 
 __all__ = ["Manifest", "Settings", "Shard", "check_engine", "replace_file", "sha256"]
 
-FORMAT = 3
+FORMAT = 4
 MANIFEST = "manifest.json"
 _AGAIN = "compile the subscriptions again with compile_subscriptions()"
 
@@ -99,6 +99,8 @@ class Shard:
     delta: str | None = None
     """The name of the file of changes."""
     delta_sha256: str | None = None
+    on_tree: int = 0
+    """Expressions that are decided on a tree of the document: only these may take too many steps."""
 
     @property
     def index(self) -> str:

@@ -57,6 +57,8 @@ class MatchOptions:
     """Columns of the documents that go with every match and every dead letter."""
     result: Literal["matches", "grouped", "delivered"] = "matches"
     """A row for each match, for each document, or for each document and subscriber."""
+    nodes: bool = False
+    """Whether every match has the nodes that it selects, with their paths and texts."""
     on_bad_subscription: Literal["raise", "reject"] = "raise"
     namespaces: Namespaces | None = None
     ordered: bool = False
@@ -76,6 +78,8 @@ class MatchOptions:
             raise ValueError(f"batch_bytes must be at least 1, not {self.batch_bytes}")
         if self.result not in ("matches", "grouped", "delivered"):
             raise ValueError(f"result must be matches, grouped or delivered, not {self.result!r}")
+        if self.nodes and self.result != "matches":
+            raise ValueError(f"nodes=True needs a row for each match, and result={self.result!r} has none")
         if isinstance(self.keep, str):
             raise TypeError(f"keep is a list of columns: keep=[{self.keep!r}]")
         if self.on_bad_subscription not in ("raise", "reject"):

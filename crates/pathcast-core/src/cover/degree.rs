@@ -49,8 +49,8 @@ fn advance(levels: &[Level], progress: &[bool], label: Option<NameId>, names: &N
         next[at + 1] |= match (level.name, label) {
             (NameTest::Any, _) => true,
             (NameTest::Name(name), label) => label == Some(name),
-            (NameTest::Namespace(all), Some(label)) => names.parts(all).0 == names.parts(label).0,
-            (NameTest::Namespace(_), None) => false,
+            (NameTest::Partial(all), Some(label)) => names.is_one_of(label, all),
+            (NameTest::Partial(_), None) => false,
         };
     }
     next

@@ -93,7 +93,7 @@ impl Product<'_> {
         match (test, self.advertisement.labels[state]) {
             (NameTest::Any, _) | (_, None) => true,
             (NameTest::Name(name), Some(label)) => name == label,
-            (NameTest::Namespace(all), Some(label)) => self.names.parts(all).0 == self.names.parts(label).0,
+            (NameTest::Partial(all), Some(label)) => self.names.is_one_of(label, all),
         }
     }
 

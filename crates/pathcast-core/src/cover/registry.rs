@@ -8,8 +8,8 @@ use super::word::Word;
 use super::{covers, overlap};
 use crate::limits::Limits;
 use crate::names::Names;
-use crate::pattern::{Condition, LinearPath, Scope, as_linear, normalise};
-use crate::xpath::{XPathError, parse};
+use crate::pattern::{Condition, LinearPath, Scope, Written, as_linear};
+use crate::xpath::XPathError;
 
 /// The number of an expression, given by whoever registers it.
 pub type Handle = u32;
@@ -52,16 +52,11 @@ impl Registry {
     ///
     /// # Errors
     /// It is outside the language.
-    pub fn expression(
-        &mut self,
-        xpath: &str,
-        ordered: bool,
-        namespaces: &Namespaces,
-    ) -> Result<Arc<Expression>, XPathError> {
+    pub fn expression(&mut self, written: &Written) -> Result<Arc<Expression>, XPathError> {
         let known = self.names.len();
-        let parsed = parse(xpath, &self.limits)?;
-        let mut scope = Scope { names: &mut self.names, namespaces: &[namespaces], ignore_namespaces: false };
-        let condition = match normalise(&parsed, ordered, &mut scope) {
+        let namespaces = &[&*written.namespaces];
+        let mut scope = Scope { names: &mut self.names, namespaces, ignore_namespaces: false };
+        let condition = match written.condition(&mut scope, &self.limits) {
             Ok(condition) => condition,
             Err(error) => {
                 self.names.truncate(known);

@@ -131,7 +131,7 @@ pub(super) fn bits(name: NameTest) -> u128 {
 pub(super) fn bit(name: NameTest) -> u128 {
     match name {
         NameTest::Name(id) => 1 << (id.0 % 128),
-        NameTest::Any | NameTest::Namespace(_) => 0,
+        NameTest::Any | NameTest::Partial(_) => 0,
     }
 }
 

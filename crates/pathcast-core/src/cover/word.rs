@@ -13,7 +13,7 @@
 //! most 256 steps.
 
 use super::trie::bits;
-use crate::names::{NameId, Names};
+use crate::names::Names;
 use crate::pattern::{LinearPath, NameTest, Tail};
 
 /// Places in a word: the document node, 256 steps and one element that only has an attribute.
@@ -95,10 +95,7 @@ impl Word {
             let place = word.push(step.min, step.exact);
             word.accept(step.name, place);
             if let NameTest::Name(id) = step.name {
-                let any = names.wildcard(id);
-                if any != NameId::OTHER {
-                    word.accept(NameTest::Namespace(any), place);
-                }
+                names.partials(id).for_each(|partial| word.accept(NameTest::Partial(partial), place));
             }
         }
         match path.tail {
@@ -216,7 +213,7 @@ pub(super) fn accepts(general: NameTest, specific: NameTest, names: &Names) -> b
     general == specific
         || match (general, specific) {
             (NameTest::Any, _) => true,
-            (NameTest::Namespace(all), NameTest::Name(one)) => names.parts(all).0 == names.parts(one).0,
+            (NameTest::Partial(all), NameTest::Name(one)) => names.is_one_of(one, all),
             _ => false,
         }
 }

@@ -88,8 +88,12 @@ pub fn explain(
     let condition = normalise(&expression, written.ordered, &mut scope)?;
     let verdict = arena.intern(&condition);
     let plans = Planner { scope: &mut scope, arena: &mut arena }.parts(&expression)?;
-    let namespaces = if written.namespaces.is_empty() { &settings.namespaces } else { &written.namespaces };
-    let normal_form = Printer { names: &names, namespaces }.alternatives(&condition).join(" or ");
+    let printer = Printer {
+        names: &names,
+        namespaces: [&written.namespaces, &settings.namespaces],
+        ignore_namespaces: settings.ignore_namespaces,
+    };
+    let normal_form = printer.alternatives(&condition).join(" or ");
     let picture = match Picture::draw(document, &settings.limits, &names, settings.ignore_namespaces) {
         Ok(picture) => picture,
         Err(error) => return Ok(Err(error)),

@@ -137,10 +137,9 @@ impl Planner<'_, '_> {
                 && step.predicates.is_empty()
                 && at + 1 < path.steps.len();
             let test = match (step.axis, step.test) {
-                (
-                    Axis::Attribute,
-                    ast::NodeTest::Any | ast::NodeTest::Name(..) | ast::NodeTest::Namespace(_),
-                ) => NodeTest::Element(attribute_name(step, self.scope)?.unwrap_or(NameTest::Any)),
+                (Axis::Attribute, test) if test.is_name() => {
+                    NodeTest::Element(attribute_name(step, self.scope)?.unwrap_or(NameTest::Any))
+                }
                 _ => node_test(step, self.scope)?,
             };
             let (mut predicates, mut terms) = (Vec::new(), Vec::new());

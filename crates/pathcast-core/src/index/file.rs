@@ -20,7 +20,7 @@ use super::set::Index;
 use super::settings::Settings;
 use crate::engine::AttributeFilters;
 use crate::limits::Limits;
-use crate::names::NameId;
+use crate::names::{NameId, NamespaceId};
 use crate::pattern::{
     Condition, DecodeError, LinearPath, Written, decode_condition, decode_number, decode_text,
     encode_condition, encode_number, encode_text,
@@ -30,6 +30,8 @@ use crate::schema::{Graph, PruneLimits};
 const MAGIC: &[u8; 8] = b"PATHCAST";
 /// Version 2 keeps expressions as written, and two limits more.
 const VERSION: u32 = 2;
+/// Stands before the local part of a `*:a`; no name starts with it.
+const ANY_NAMESPACE: char = ':';
 const HEADER: usize = 8 + 4 + 8 + 4;
 
 /// A file that is no index of this version.
@@ -139,15 +141,23 @@ impl Index {
         for id in 1..self.reading.names.len() as u32 {
             let (uri, local) = self.reading.names.parts(NameId(id));
             encode_text(uri, out);
-            encode_text(local, out);
+            if self.reading.names.is_local(NameId(id)) {
+                encode_text(&format!("{ANY_NAMESPACE}{local}"), out);
+            } else {
+                encode_text(local, out);
+            }
         }
     }
 
     fn decode_names(&mut self, bytes: &mut &[u8]) -> Result<(), IndexFormatError> {
         for expected in 1..=decode_number(bytes)? {
             let uri = decode_text(bytes)?;
-            let namespace = self.reading.names.intern_namespace(uri);
-            if u64::from(self.reading.names.intern(namespace, decode_text(bytes)?).0) != expected {
+            let local = decode_text(bytes)?;
+            let (namespace, local) = match local.strip_prefix(ANY_NAMESPACE) {
+                Some(local) if uri.is_empty() => (NamespaceId::ANY, local),
+                _ => (self.reading.names.intern_namespace(uri), local),
+            };
+            if u64::from(self.reading.names.intern(namespace, local).0) != expected {
                 return Err(IndexFormatError::Damaged("a name twice"));
             }
         }

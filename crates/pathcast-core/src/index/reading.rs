@@ -57,10 +57,10 @@ impl Reading {
         pruned
     }
 
-    /// Writes conditions with the prefixes of one expression, or of all if it has none of its own.
+    /// Writes conditions with the prefixes of one expression, and of all.
     pub(super) fn printer<'p>(&'p self, namespaces: &'p Namespaces) -> Printer<'p> {
-        let namespaces = if namespaces.is_empty() { &self.settings.namespaces } else { namespaces };
-        Printer { names: &self.names, namespaces }
+        let Settings { namespaces: all, ignore_namespaces, .. } = &self.settings;
+        Printer { names: &self.names, namespaces: [namespaces, all], ignore_namespaces: *ignore_namespaces }
     }
 
     /// Forgets names that only refused expressions used. A pruner remembers numbers of names, so with one they stay.

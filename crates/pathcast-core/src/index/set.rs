@@ -14,6 +14,7 @@ use super::reading::Reading;
 use super::runs::{Run, Runs, room};
 use super::schema::SchemaOptions;
 use super::settings::{Refused, Settings, Subscription};
+use super::sources::to_keep;
 use super::stats::Stats;
 use super::subscribers::Subscribers;
 use crate::engine::Takes;
@@ -135,7 +136,8 @@ impl Index {
     /// The expression is refused; nothing has changed.
     pub fn add_written(&mut self, id: Id, written: &Written) -> Result<Option<String>, XPathError> {
         let (form, warning) = self.reading.normal_form(written)?;
-        self.subscribe(&id, &form, Some(&written.to_bytes()));
+        let kept = to_keep(written, &form, self.names());
+        self.subscribe(&id, &form, kept.as_deref());
         Ok(warning)
     }
 
@@ -181,12 +183,14 @@ impl Index {
             return Err(refused);
         }
         for (each, form) in subscriptions.iter().zip(&forms) {
-            self.subscribe(&each.id, form, Some(&each.written.to_bytes()));
+            let kept = to_keep(&each.written, form, self.names());
+            self.subscribe(&each.id, form, kept.as_deref());
         }
         // A set that is added in small pieces would be copied with every piece.
         if 2 * subscriptions.len() >= self.len() {
             self.engine.settle();
             self.expressions.settle();
+            self.subscribers.sources.settle();
         }
         Ok(warnings)
     }

@@ -1,12 +1,15 @@
-//! Expressions as written, each once however many subscribe to it.
+//! Expressions as written, each once however many subscribe to it; those that the normal form says word for word are not
+//! kept.
 
+use super::normal_form::NormalForm;
 use crate::interner::Interner;
-use crate::pattern::Written;
+use crate::names::Names;
+use crate::pattern::{LinearPath, NameTest, Tail, Written};
 
 /// The number of an expression as written.
 pub(super) type SourceId = u32;
 
-/// Nobody knows how it was written: it comes from a file that does not say.
+/// It is not kept how it was written: as the normal form is, or it comes from a file that does not say.
 pub(super) const UNKNOWN: SourceId = SourceId::MAX;
 
 /// The expressions as written, as bytes.
@@ -30,6 +33,11 @@ impl Sources {
         (id != UNKNOWN).then(|| &**self.0.get(id))
     }
 
+    /// Gives back room that was kept for growth.
+    pub(super) fn settle(&mut self) {
+        self.0.settle();
+    }
+
     /// One as it was written, if that is known.
     pub(super) fn get(&self, id: SourceId) -> Option<Written> {
         Written::from_bytes(self.bytes(id)?).ok()
@@ -38,5 +46,53 @@ impl Sources {
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
         self.0.memory_bytes() + self.0.values().map(|bytes| bytes.len()).sum::<usize>()
+    }
+}
+
+/// An expression as written, as bytes; nothing if it is what the normal form is printed as.
+pub(super) fn to_keep(written: &Written, form: &NormalForm, names: &Names) -> Option<Box<[u8]>> {
+    let plain = !written.ordered && written.namespaces.is_empty() && written.variables.is_empty();
+    (!plain || !says(form, &written.xpath, names)).then(|| written.to_bytes())
+}
+
+/// Whether a normal form is a path of names alone, and printed as this text.
+fn says(form: &NormalForm, mut text: &str, names: &Names) -> bool {
+    let NormalForm::Linear(key) = form else { return false };
+    let Ok(LinearPath { steps, tail: Tail::End }) = LinearPath::decode(&mut &**key, usize::MAX) else {
+        return false;
+    };
+    for step in steps {
+        let (1, NameTest::Name(name)) = (step.min, step.name) else { return false };
+        let ("", local) = names.parts(name) else { return false };
+        let axis = if step.exact { "/" } else { "//" };
+        let Some(rest) = text.strip_prefix(axis).and_then(|rest| rest.strip_prefix(local)) else {
+            return false;
+        };
+        text = rest;
+    }
+    text.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{Id, Index, Settings};
+
+    #[test]
+    fn every_expression_is_told_as_it_was_written_and_plain_ones_take_no_room() {
+        let plain = ["/a", "//a", "/a/b//c", "//ab//a/b", "/a//b/c.d"];
+        let others =
+            ["a", "/a/*", "/*//b", "//*/a", "/a/@b", "/a[b]/c", " /a", "/a/child::b", "/a | /b", "/"];
+        let mut index = Index::new(Settings::default());
+        for (number, xpath) in (0..).zip(plain.iter().chain(&others)) {
+            index.add(Id::Number(number), xpath, false, &Vec::new()).unwrap();
+            let kept = index.subscribers.sources.0.len();
+            assert_eq!(kept, (number as usize + 1).saturating_sub(plain.len()), "{xpath}");
+        }
+        index.add(Id::Number(99), "/a", true, &Vec::new()).unwrap();
+        for (number, xpath) in (0..).zip(plain.iter().chain(&others)) {
+            assert_eq!(index.written(&Id::Number(number)), Some(Written::new(xpath, false, &Vec::new())));
+        }
+        assert_eq!(index.written(&Id::Number(99)), Some(Written::new("/a", true, &Vec::new())));
     }
 }

@@ -124,29 +124,44 @@ pub fn exists(axis: Axis, test: NodeTest, condition: Condition) -> Condition {
 }
 
 /// Moves what a condition says of the node's kind into its test: `*[self::a]` is `a`, only elements have attributes.
-fn narrow(test: NodeTest, condition: Condition) -> (NodeTest, Condition) {
+pub(super) fn narrow(test: NodeTest, condition: Condition) -> (NodeTest, Condition) {
+    let condition = if matches!(test, NodeTest::Element(_)) { of_element(condition) } else { condition };
     if !matches!(test, NodeTest::Node | NodeTest::Element(NameTest::Any)) {
         return (test, condition);
     }
-    let (mut test, mut rest) = (test, Vec::new());
+    let (mut narrower, mut rest) = (test.clone(), Vec::new());
     let conjuncts = match condition {
         Condition::And(conjuncts) => conjuncts,
         single => vec![single],
     };
     for conjunct in conjuncts {
         match conjunct {
-            Condition::Is(narrower @ NodeTest::Element(_))
-                if matches!(test, NodeTest::Node | NodeTest::Element(NameTest::Any)) =>
+            Condition::Is(element @ NodeTest::Element(_))
+                if matches!(narrower, NodeTest::Node | NodeTest::Element(NameTest::Any)) =>
             {
-                test = narrower;
+                narrower = element;
             }
             other => rest.push(other),
         }
     }
-    if test == NodeTest::Node && rest.iter().any(|conjunct| matches!(conjunct, Condition::Attribute(..))) {
-        test = NodeTest::Element(NameTest::Any);
+    if narrower == NodeTest::Node && rest.iter().any(|conjunct| matches!(conjunct, Condition::Attribute(..)))
+    {
+        narrower = NodeTest::Element(NameTest::Any);
     }
-    (test, and(rest))
+    // That it is an element may say more of it.
+    if narrower == test { (narrower, and(rest)) } else { narrow(narrower, and(rest)) }
+}
+
+/// What a condition says when it is asked of an element.
+fn of_element(condition: Condition) -> Condition {
+    match condition {
+        Condition::Is(NodeTest::Element(NameTest::Any)) => Condition::True,
+        Condition::Is(test) if !matches!(test, NodeTest::Element(_)) => Condition::False,
+        Condition::And(all) => and(all.into_iter().map(of_element)),
+        Condition::Or(any) => or(any.into_iter().map(of_element)),
+        Condition::Not(inner) => not(of_element(*inner)),
+        other => other,
+    }
 }
 
 /// Branches under different children in this order; one alone is a plain existence.

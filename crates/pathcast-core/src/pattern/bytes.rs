@@ -56,7 +56,7 @@ pub(super) fn encode_name(name: NameTest, out: &mut Vec<u8>) {
             out.push(1);
             encode_number(u64::from(id.0), out);
         }
-        NameTest::Namespace(id) => {
+        NameTest::Partial(id) => {
             out.push(2);
             encode_number(u64::from(id.0), out);
         }
@@ -130,7 +130,7 @@ impl<'a, 'b> Decoder<'a, 'b> {
         }
         match tag {
             1 => Ok(NameTest::Name(NameId(id))),
-            2 => Ok(NameTest::Namespace(NameId(id))),
+            2 => Ok(NameTest::Partial(NameId(id))),
             _ => Err(DecodeError),
         }
     }

@@ -2,9 +2,9 @@
 
 use super::build;
 use super::condition::Condition;
-use super::place::{Leaf, Place};
+use super::place::Leaf;
 use crate::values::{Comparison, Real, ValueTest, compare, number};
-use crate::xpath::ast::{self, Expr, Function};
+use crate::xpath::ast::{Expr, Function};
 
 /// A comparison with one side folded away.
 pub(crate) enum Comparand<'e, 'a> {
@@ -64,15 +64,12 @@ pub(super) fn truth<'e, 'a>(
     }
 }
 
-/// `count(x) > 0` and its like ask whether there is an x; `string(x) = 'c'` is `x = 'c'` if x is at most one node.
+/// `count(x) > 0` and its like ask whether there is an x.
 pub(super) fn counted<'e, 'a>(
     comparison: Comparison,
     left: &'e Expr<'a>,
     right: &'e Expr<'a>,
-    place: Place,
-    ignore_namespaces: bool,
 ) -> Option<Comparand<'e, 'a>> {
-    let one = |nodes: &Expr<'_>| place == Place::Predicate && single(nodes, ignore_namespaces);
     let (comparison, call, constant) = match (left, right) {
         (Expr::Call(..), Expr::Number(_) | Expr::Literal(_)) => (comparison, left, right),
         (Expr::Number(_) | Expr::Literal(_), Expr::Call(..)) => (comparison.mirrored(), right, left),
@@ -96,32 +93,12 @@ pub(super) fn counted<'e, 'a>(
                 (same, _) => Some(Comparand::Constant(same)),
             }
         }
-        (Function::String, [nodes], Expr::Literal(text)) if one(nodes) && !text.is_empty() => {
-            matches!(comparison, Comparison::Equal)
-                .then(|| Comparand::Nodes(nodes, leaf(comparison, constant)))
-        }
-        // Without a node it is NaN, which no comparison but != holds for.
-        (Function::Number, [nodes], Expr::Number(_)) if one(nodes) && comparison != Comparison::NotEqual => {
-            Some(Comparand::Nodes(nodes, leaf(comparison, constant)))
-        }
         _ => None,
     }
 }
 
-/// Whether a path in a predicate selects one node at most: `.`, or an attribute by its name.
-fn single(nodes: &Expr<'_>, ignore_namespaces: bool) -> bool {
-    let Expr::Path(path) = nodes else { return false };
-    let stays = |step: &ast::Step<'_>| step.axis == ast::Axis::SelfNode;
-    let named = |step: &ast::Step<'_>| {
-        step.axis == ast::Axis::Attribute
-            && matches!(step.test, ast::NodeTest::Name(..))
-            && !ignore_namespaces
-    };
-    path.origin == ast::Origin::Context && path.steps.iter().all(|step| stays(step) || named(step))
-}
-
 /// What a node must satisfy whose value stands left of a constant.
-fn leaf<'e, 'a>(comparison: Comparison, constant: &'e Expr<'a>) -> Leaf<'e, 'a> {
+pub(super) fn leaf<'e, 'a>(comparison: Comparison, constant: &'e Expr<'a>) -> Leaf<'e, 'a> {
     Leaf { condition: value_test(comparison, constant), comparison: Some((comparison, constant)) }
 }
 

@@ -63,7 +63,7 @@ pub fn passes<'v>(filter: &Condition, names: &[Resolved], value: &impl Fn(usize)
         Condition::Not(inner) => !passes(inner, names, value),
         Condition::Attribute(name, inner) => {
             let mut numbered = names.iter().enumerate();
-            numbered.any(|(at, &found)| named(found, *name) && accepts(inner, value(at)))
+            numbered.any(|(at, &found)| name.admits(found) && accepts(inner, value(at)))
         }
         _ => false,
     }
@@ -89,14 +89,6 @@ pub fn heap_bytes(filter: &Condition) -> usize {
         Condition::Not(inner) | Condition::Attribute(_, inner) => size_of::<Condition>() + heap_bytes(inner),
         Condition::Value(test) => test.memory_bytes(),
         _ => 0,
-    }
-}
-
-fn named(found: Resolved, test: NameTest) -> bool {
-    match test {
-        NameTest::Any => true,
-        NameTest::Name(id) => found.name == id,
-        NameTest::Namespace(id) => found.namespace == id,
     }
 }
 

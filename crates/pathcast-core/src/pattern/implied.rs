@@ -9,13 +9,23 @@ use super::condition::Condition;
 use super::place::Place;
 use super::scope::Scope;
 use crate::values::Comparison;
-use crate::xpath::XPathError;
 use crate::xpath::ast::{Expr, Function, Type};
+use crate::xpath::{XPathError, asked_name};
 
 impl Scope<'_> {
     /// A condition that holds wherever `boolean(expression)` does.
     pub(super) fn implied(&mut self, expression: &Expr<'_>, place: Place) -> Result<Condition, XPathError> {
         match expression {
+            // A name as written ends in the local part.
+            Expr::Compare(..) if place == Place::Predicate && asked_name(expression).is_some() => {
+                Ok(match asked_name(expression) {
+                    Some((Comparison::Equal, Function::Name, text)) => {
+                        let local = text.rsplit_once(':').map_or(text, |(_, local)| local);
+                        self.own_name(Function::LocalName, local).unwrap_or(Condition::True)
+                    }
+                    _ => Condition::True,
+                })
+            }
             Expr::Compare(comparison, left, right, _) => {
                 let one = self.side(*comparison, left, right, place)?;
                 let other = self.side(comparison.mirrored(), right, left, place)?;

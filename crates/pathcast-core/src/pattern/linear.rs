@@ -132,7 +132,7 @@ fn encode_gap(min: u32, exact: bool, name: NameTest, out: &mut Vec<u8>) {
     let (kind, id) = match name {
         NameTest::Any => (0, 0),
         NameTest::Name(id) => (1, id.0),
-        NameTest::Namespace(id) => (2, id.0),
+        NameTest::Partial(id) => (2, id.0),
     };
     encode_number(u64::from(min) << 3 | u64::from(exact) << 2 | kind, out);
     encode_number(u64::from(id), out);
@@ -144,7 +144,7 @@ fn decode_gap(bytes: &mut &[u8], names: usize) -> Result<(u32, bool, NameTest), 
     let name = match packed & 3 {
         0 if id == 0 => NameTest::Any,
         1 if id > 0 && id < names as u64 => NameTest::Name(NameId(id as u32)),
-        2 if id > 0 && id < names as u64 => NameTest::Namespace(NameId(id as u32)),
+        2 if id > 0 && id < names as u64 => NameTest::Partial(NameId(id as u32)),
         _ => return Err(DecodeError),
     };
     Ok((levels(packed >> 3)?, packed & 4 != 0, name))
@@ -242,7 +242,7 @@ impl Prefix {
     fn pattern(self, min: u32, exact: bool, pattern: &NodePattern) -> Trigger {
         match (&pattern.test, min) {
             // The name of the node itself or of one below: neither is sure, the way here is.
-            (NodeTest::Element(NameTest::Name(_) | NameTest::Namespace(_)), 0) if !self.steps.is_empty() => {
+            (NodeTest::Element(NameTest::Name(_) | NameTest::Partial(_)), 0) if !self.steps.is_empty() => {
                 self.close()
             }
             (NodeTest::Element(name), _) => self.down(min, exact).named(*name).trigger(&pattern.condition),

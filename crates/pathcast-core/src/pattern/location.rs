@@ -5,12 +5,13 @@
 //! below, `a[1]` is an `a` without an `a` before it. From any other step on, the rest of the path is a typed expression,
 //! beside what it implies.
 
-use super::build::{and, at_document, attribute, exists, is, not, or, root};
+use super::build::{and, at_document, attribute, exists, is, narrow, not, or, root};
 use super::condition::{Axis, Condition, NodeTest};
 use super::place::{Leaf, Place};
 use super::scope::{Scope, attribute_name, node_test};
 use super::steps::{Position, direction, leads, position, returns, sayable};
 use super::typed::{typed, typed_steps};
+use super::upward::{lifted, under_ancestor};
 use super::weaken::weaken;
 use crate::xpath::XPathError;
 use crate::xpath::ast::{self, Expr, Origin, Path, Step};
@@ -39,6 +40,9 @@ impl Scope<'_> {
         }
         let from_root = path.absolute() || place != Place::Predicate;
         let anywhere = !path.absolute() && place == Place::Top;
+        if from_root && let Some(steps) = under_ancestor(&path.steps, anywhere) {
+            return self.anchored(&Path { steps, ..path.clone() }, leaf, place);
+        }
         let found = match self.at_ancestors(&path.steps, anywhere, leaf)? {
             Some(found) if from_root => return Ok(asked(found, place)),
             _ => self.steps(&path.steps, leaf)?,
@@ -95,7 +99,7 @@ impl Scope<'_> {
         Ok(and([weaken(&found), exact]))
     }
 
-    /// `//t/ancestor::u` from the document node: some u has a t below.
+    /// `//t/ancestor::u` from the document node: some u has a t below, or is one.
     fn at_ancestors(
         &mut self,
         chain: &[Step<'_>],
@@ -108,17 +112,23 @@ impl Scope<'_> {
             _ => return Ok(None),
         };
         let [low, high, rest @ ..] = chain else { return Ok(None) };
-        let suits = low.axis == ast::Axis::Child && high.axis == ast::Axis::Ancestor;
+        let below = match high.axis {
+            ast::Axis::Ancestor => Axis::DESCENDANT,
+            ast::Axis::AncestorOrSelf => Axis::DESCENDANT_OR_SELF,
+            _ => return Ok(None),
+        };
+        let suits = low.axis == ast::Axis::Child;
         if !suits || [low, high].iter().any(|step| step.predicates.iter().any(Expr::is_positional)) {
             return Ok(None);
         }
-        let below = exists(Axis::DESCENDANT, node_test(low, self)?, self.predicates(low)?);
+        let below = exists(below, node_test(low, self)?, self.predicates(low)?);
         let own = and([self.predicates(high)?, below, self.steps(rest, leaf)?]);
         Ok(Some(exists(Axis::DESCENDANT_OR_SELF, node_test(high, self)?, own)))
     }
 
     /// The condition that a chain of steps puts on the node it starts from.
     pub(crate) fn steps(&mut self, chain: &[Step<'_>], leaf: &Leaf<'_, '_>) -> Result<Condition, XPathError> {
+        let chain = &*lifted(chain);
         // By step: what holds for the node that it starts from; the two behind the current one are enough.
         let (mut next, mut after) = (leaf.condition.clone(), Condition::True);
         let mut at = chain.len();
@@ -151,7 +161,10 @@ impl Scope<'_> {
         }
         let condition = and([self.counted(step, &test)?, next]);
         Ok(match step.axis {
-            ast::Axis::SelfNode => and([is(test), condition]),
+            ast::Axis::SelfNode => {
+                let (test, condition) = narrow(test, condition);
+                and([is(test), condition])
+            }
             axis => direction(axis).map_or(Condition::True, |axis| exists(axis, test, condition)),
         })
     }

@@ -27,10 +27,12 @@ mod place;
 mod print;
 mod print_typed;
 mod scope;
+mod single;
 mod steps;
 mod strings;
 mod term;
 mod typed;
+mod upward;
 mod weaken;
 mod written;
 

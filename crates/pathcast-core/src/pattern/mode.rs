@@ -5,8 +5,8 @@ use super::condition::Condition;
 use super::ordered::ordered_expression;
 use super::place::Place;
 use super::scope::Scope;
-use crate::xpath::XPathError;
 use crate::xpath::ast::Expr;
+use crate::xpath::{XPathError, with_name_tests};
 
 /// The condition on the document node that an expression is.
 ///
@@ -17,6 +17,7 @@ pub fn normalise(
     ordered: bool,
     scope: &mut Scope<'_>,
 ) -> Result<Condition, XPathError> {
+    let expression = &*with_name_tests(expression, scope.ignore_namespaces);
     if ordered {
         ordered_expression(expression, scope)
     } else {

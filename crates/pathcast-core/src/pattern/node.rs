@@ -1,6 +1,6 @@
 //! What kind of node a step asks for.
 
-use crate::names::NameId;
+use crate::names::{NameId, Resolved};
 
 /// What kind of node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,6 +24,18 @@ pub enum NameTest {
     Any,
     /// One.
     Name(NameId),
-    /// All of a namespace, by the number of its `n:*`.
-    Namespace(NameId),
+    /// All that agree in one part, by the number of `n:*` or `*:a`.
+    Partial(NameId),
+}
+
+impl NameTest {
+    /// Whether a name of a document passes.
+    #[inline]
+    pub fn admits(self, name: Resolved) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Name(id) => name.name == id,
+            Self::Partial(id) => name.namespace == id || name.local == id,
+        }
+    }
 }

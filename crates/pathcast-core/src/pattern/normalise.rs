@@ -32,13 +32,16 @@ impl Scope<'_> {
             Expr::Compare(comparison, left, right, _) => {
                 let folded = comparand(*comparison, left, right)
                     .or_else(|| truth(*comparison, left, right))
-                    .or_else(|| counted(*comparison, left, right, place, self.ignore_namespaces));
+                    .or_else(|| counted(*comparison, left, right));
                 match folded {
                     Some(Comparand::Constant(value)) => constant(value),
                     Some(Comparand::Nodes(nodes, leaf)) => self.compared(nodes, &leaf, place)?,
                     Some(Comparand::Exists(nodes)) => self.convert(nodes, place)?,
                     Some(Comparand::Absent(nodes)) => not(self.convert(nodes, place)?),
-                    None => self.typed_condition(expression, place)?,
+                    None => match self.of_one(expression, place)? {
+                        Some(condition) => condition,
+                        None => self.typed_condition(expression, place)?,
+                    },
                 }
             }
             Expr::Call(Function::True, ..) => Condition::True,
@@ -46,6 +49,8 @@ impl Scope<'_> {
             Expr::Call(Function::Boolean | Function::Exists, arguments, _) => {
                 and(self.all(arguments, place)?)
             }
+            // A number is true unless it is zero.
+            Expr::Call(Function::Count, arguments, _) => and(self.all(arguments, place)?),
             Expr::Call(Function::Empty, arguments, _) => not(and(self.all(arguments, place)?)),
             Expr::Call(function, arguments, _) => match self.call(*function, arguments, place)? {
                 Some(condition) => condition,
@@ -61,7 +66,7 @@ impl Scope<'_> {
         terms.iter().map(|term| self.convert(term, place)).collect()
     }
 
-    fn compared(
+    pub(super) fn compared(
         &mut self,
         nodes: &Expr<'_>,
         leaf: &Leaf<'_, '_>,

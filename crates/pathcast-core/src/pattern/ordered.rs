@@ -235,8 +235,7 @@ fn selects_elements(path: &Path<'_>) -> bool {
 }
 
 fn names_element(step: &Step<'_>) -> bool {
-    matches!(step.axis, ast::Axis::Child | ast::Axis::Descendant)
-        && matches!(step.test, ast::NodeTest::Any | ast::NodeTest::Name(..) | ast::NodeTest::Namespace(_))
+    matches!(step.axis, ast::Axis::Child | ast::Axis::Descendant) && step.test.is_name()
 }
 
 /// Whether a step stays where it is or goes anywhere below, and says nothing more: `.` and `//`.

@@ -8,14 +8,16 @@ use std::fmt::Write as _;
 use super::condition::{Axis, Branch, Condition, FirstStep, NameTest, NodePattern, NodeTest};
 use crate::names::Names;
 use crate::values::ValueTest;
-use crate::xpath::ast::Expr;
+use crate::xpath::ast::{self, Expr};
 
 /// Writes conditions with the prefixes of a set of namespaces.
 pub struct Printer<'a> {
     /// What the numbers of names stand for.
     pub names: &'a Names,
-    /// Prefixes to namespace URIs.
-    pub namespaces: &'a [(Box<str>, Box<str>)],
+    /// Prefixes to namespace URIs: the expression's own, then those of all.
+    pub namespaces: [&'a [(Box<str>, Box<str>)]; 2],
+    /// Whether only local names count.
+    pub ignore_namespaces: bool,
 }
 
 impl Printer<'_> {
@@ -57,11 +59,11 @@ impl Printer<'_> {
                 }
             }
             Condition::Is(test) => format!("self::{}", self.test(test)),
-            Condition::Attribute(name, inner) => self.compared(&format!("@{}", self.name(*name)), inner),
-            Condition::Value(test) => value(".", test),
+            Condition::Attribute(name, inner) => self.compared(&self.attribute(*name), inner),
+            Condition::Value(test) => value(if at_document { "/" } else { "." }, test),
             Condition::First(path, test) => value(&self.first(path, at_document), test),
             Condition::Root(inner) => self.expression(inner, true),
-            Condition::Typed(typed) => self.typed(typed),
+            Condition::Typed(typed) => self.typed(typed, at_document),
             Condition::Ordered(branches) => {
                 let branches: Vec<_> = branches.iter().map(|branch| self.branch(branch)).collect();
                 branches.join(" and ")
@@ -92,7 +94,7 @@ impl Printer<'_> {
         if let [Condition::Attribute(name, value)] = parts
             && **value == Condition::True
         {
-            return format!("{text}/@{}", self.name(*name));
+            return format!("{text}/{}", self.attribute(*name));
         }
         let last = parts.iter().rposition(|part| matches!(part, Condition::Exists(..)));
         for (at, part) in parts.iter().enumerate() {
@@ -124,8 +126,8 @@ impl Printer<'_> {
             .map(|step| match step {
                 FirstStep::Node(axis, pattern) => self.path(*axis, pattern),
                 FirstStep::Attribute(name, inner) => match inner {
-                    Condition::True => format!("/@{}", self.name(*name)),
-                    inner => format!("/@{}[{}]", self.name(*name), self.expression(inner, false)),
+                    Condition::True => format!("/{}", self.attribute(*name)),
+                    inner => format!("/{}[{}]", self.attribute(*name), self.expression(inner, false)),
                 },
             })
             .collect();
@@ -149,7 +151,7 @@ impl Printer<'_> {
 
     pub(super) fn test(&self, test: &NodeTest) -> String {
         match test {
-            NodeTest::Element(name) => self.name(*name),
+            NodeTest::Element(name) => self.name(*name, true),
             NodeTest::Node => "node()".to_owned(),
             NodeTest::Text => "text()".to_owned(),
             NodeTest::Comment => "comment()".to_owned(),
@@ -158,15 +160,29 @@ impl Printer<'_> {
         }
     }
 
-    fn name(&self, name: NameTest) -> String {
-        let (NameTest::Name(id) | NameTest::Namespace(id)) = name else { return "*".to_owned() };
+    pub(super) fn attribute(&self, name: NameTest) -> String {
+        format!("@{}", self.name(name, false))
+    }
+
+    /// A name test, of elements or of attributes, in a spelling that means the same here.
+    fn name(&self, name: NameTest, element: bool) -> String {
+        let (NameTest::Name(id) | NameTest::Partial(id)) = name else { return "*".to_owned() };
         let (uri, local) = self.names.parts(id);
-        let bound = |(prefix, bound): &&(Box<str>, Box<str>)| **bound == *uri && !prefix.is_empty();
-        match self.namespaces.iter().find(bound) {
-            _ if uri.is_empty() => local.to_owned(),
-            Some((prefix, _)) => format!("{prefix}:{local}"),
-            None => local.to_owned(),
-        }
+        let bound = || self.namespaces.iter().flat_map(|map| map.iter());
+        let meaning = |prefix: &str| bound().find(|(each, _)| **each == *prefix).map(|(_, uri)| &**uri);
+        let mut prefixes = bound().map(|(prefix, _)| &**prefix);
+        let prefix = prefixes.find(|&prefix| !prefix.is_empty() && meaning(prefix) == Some(uri));
+        let unprefixed =
+            if element && !self.ignore_namespaces { meaning("").unwrap_or_default() } else { "" };
+        let test = match (name, prefix) {
+            (NameTest::Partial(id), _) if self.names.is_local(id) => ast::NodeTest::Local(local),
+            (NameTest::Partial(_), None) => ast::NodeTest::Uri(uri),
+            (NameTest::Partial(_), Some(prefix)) => ast::NodeTest::Namespace(prefix),
+            _ if uri == unprefixed => ast::NodeTest::Name(None, local),
+            (_, Some(prefix)) => ast::NodeTest::Name(Some(prefix), local),
+            _ => ast::NodeTest::Expanded(uri, local),
+        };
+        test.to_string()
     }
 }
 

@@ -23,6 +23,9 @@ pub(crate) fn node_test(step: &Step<'_>, scope: &mut Scope<'_>) -> Result<NodeTe
             NodeTest::Element(NameTest::Name(scope.name(prefix, local, true, step.column)?))
         }
         ast::NodeTest::Namespace(prefix) => NodeTest::Element(scope.namespace_test(prefix, step.column)?),
+        ast::NodeTest::Local(local) => NodeTest::Element(scope.local_test(local)),
+        ast::NodeTest::Uri(uri) => NodeTest::Element(scope.uri_test(uri)),
+        ast::NodeTest::Expanded(uri, local) => NodeTest::Element(scope.expanded_test(uri, local)),
         ast::NodeTest::Node => NodeTest::Node,
         ast::NodeTest::Text => NodeTest::Text,
         ast::NodeTest::Comment => NodeTest::Comment,
@@ -38,6 +41,9 @@ pub(crate) fn attribute_name(step: &Step<'_>, scope: &mut Scope<'_>) -> Result<O
             Ok(Some(NameTest::Name(scope.name(prefix, local, false, step.column)?)))
         }
         ast::NodeTest::Namespace(prefix) => scope.namespace_test(prefix, step.column).map(Some),
+        ast::NodeTest::Local(local) => Ok(Some(scope.local_test(local))),
+        ast::NodeTest::Uri(uri) => Ok(Some(scope.uri_test(uri))),
+        ast::NodeTest::Expanded(uri, local) => Ok(Some(scope.expanded_test(uri, local))),
         // An attribute is no such node.
         ast::NodeTest::Text | ast::NodeTest::Comment | ast::NodeTest::Instruction(_) => Ok(None),
     }
@@ -66,7 +72,26 @@ impl<'a> Scope<'a> {
             return Ok(NameTest::Any);
         }
         let namespace = self.namespace(prefix, column)?;
-        Ok(NameTest::Namespace(self.names.intern(namespace, "*")))
+        Ok(NameTest::Partial(self.names.intern(namespace, "*")))
+    }
+
+    /// A local name in any namespace.
+    pub(super) fn local_test(&mut self, local: &str) -> NameTest {
+        if self.ignore_namespaces {
+            return NameTest::Name(self.names.intern(NamespaceId::NONE, local));
+        }
+        NameTest::Partial(self.names.intern(NamespaceId::ANY, local))
+    }
+
+    /// Every name of a namespace. Not for an index that ignores them.
+    pub(super) fn uri_test(&mut self, uri: &str) -> NameTest {
+        let namespace = self.names.intern_namespace(uri);
+        NameTest::Partial(self.names.intern(namespace, "*"))
+    }
+
+    fn expanded_test(&mut self, uri: &str, local: &str) -> NameTest {
+        let namespace = self.names.intern_namespace(uri);
+        NameTest::Name(self.names.intern(namespace, local))
     }
 
     fn namespace(&mut self, prefix: &str, column: ast::Column) -> Result<NamespaceId, XPathError> {

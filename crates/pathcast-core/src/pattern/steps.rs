@@ -81,7 +81,6 @@ pub(super) fn returns(down: &Step<'_>, up: &Step<'_>) -> bool {
 
 /// Positions that siblings tell.
 #[derive(Clone, Copy, PartialEq, Eq)]
-
 pub(super) enum Position {
     First,
     Last,
@@ -100,9 +99,14 @@ pub(super) fn position(predicate: &Expr<'_>) -> Option<Position> {
             Some(Position::Never)
         }
         last if calls(last, Function::Last) => Some(Position::Last),
+        Expr::Compare(comparison, left, right, column) if calls(right, Function::Position) => {
+            let turned = Expr::Compare(comparison.mirrored(), right.clone(), left.clone(), *column);
+            if calls(left, Function::Position) { None } else { position(&turned) }
+        }
         Expr::Compare(comparison, left, right, _) if calls(left, Function::Position) => {
             match (comparison, &**right) {
-                (Comparison::Equal, Expr::Number(1.0)) => Some(Position::First),
+                (Comparison::Equal | Comparison::LessEqual, Expr::Number(1.0)) => Some(Position::First),
+                (Comparison::Less, Expr::Number(2.0)) => Some(Position::First),
                 (Comparison::NotEqual | Comparison::Greater, Expr::Number(1.0)) => Some(Position::Later),
                 (Comparison::GreaterEqual, Expr::Number(2.0)) => Some(Position::Later),
                 (Comparison::Equal, last) if calls(last, Function::Last) => Some(Position::Last),

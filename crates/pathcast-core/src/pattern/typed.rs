@@ -148,8 +148,7 @@ impl Compiler<'_, '_> {
             let predicates: Result<_, _> =
                 step.predicates.iter().map(|each| self.expression(each, Place::Predicate)).collect();
             let test = match (step.axis, step.test) {
-                (Axis::Attribute, ast::NodeTest::Any) => NodeTest::Element(NameTest::Any),
-                (Axis::Attribute, ast::NodeTest::Name(..) | ast::NodeTest::Namespace(_)) => {
+                (Axis::Attribute, test) if test.is_name() => {
                     NodeTest::Element(attribute_name(step, self.scope)?.unwrap_or(NameTest::Any))
                 }
                 _ => node_test(step, self.scope)?,

@@ -371,10 +371,10 @@ impl Compiler {
 
     /// How tables spell a name test.
     fn element(&self, name: NameTest) -> String {
-        let (NameTest::Name(id) | NameTest::Namespace(id)) = name else { return ANY.to_owned() };
+        let (NameTest::Name(id) | NameTest::Partial(id)) = name else { return ANY.to_owned() };
         let (uri, local) = self.names.parts(id);
         let mut text = String::with_capacity(uri.len() + local.len() + 2);
-        if uri.is_empty() && matches!(name, NameTest::Namespace(_)) {
+        if uri.is_empty() && matches!(name, NameTest::Partial(_)) {
             text.push_str("{}"); // every name without a namespace, which is not every name
         }
         spell(uri, local, &mut text);

@@ -114,7 +114,8 @@ impl Weakener<'_> {
                 terms
             }
             Condition::Is(NodeTest::Element(name)) => {
-                vec![Parts { name: Some(*name), ..Parts::nothing(true) }]
+                let (name, exact) = self.tabled(*name);
+                vec![Parts { name: Some(name), ..Parts::nothing(exact) }]
             }
             Condition::Attribute(name, value) => self.attribute(*name, value),
             Condition::Value(test) => value(Subject::Own, test),
@@ -173,21 +174,28 @@ impl Weakener<'_> {
 
     /// The names that pass both tests, if any can.
     fn narrowed(&self, left: NameTest, right: NameTest) -> Option<NameTest> {
-        let uri = |id| self.names.parts(id).0;
         match (left, right) {
             (NameTest::Any, other) | (other, NameTest::Any) => Some(other),
-            (NameTest::Name(name), NameTest::Namespace(space))
-            | (NameTest::Namespace(space), NameTest::Name(name)) => {
-                (uri(name) == uri(space)).then_some(NameTest::Name(name))
+            (NameTest::Name(name), NameTest::Partial(space))
+            | (NameTest::Partial(space), NameTest::Name(name)) => {
+                self.names.is_one_of(name, space).then_some(NameTest::Name(name))
             }
             (left, right) => (left == right).then_some(left),
         }
     }
 
+    /// What tables can say of a name, and whether that is all: they do not know local names apart from namespaces.
+    fn tabled(&self, name: NameTest) -> (NameTest, bool) {
+        match name {
+            NameTest::Partial(id) if self.names.is_local(id) => (NameTest::Any, false),
+            other => (other, true),
+        }
+    }
+
     /// A node so many levels down.
     fn below(&self, min: u32, exact: bool, pattern: &NodePattern, levels: usize) -> Vec<Parts> {
-        let name = match &pattern.test {
-            NodeTest::Element(name) => *name,
+        let (name, exactly) = match &pattern.test {
+            NodeTest::Element(name) => self.tabled(*name),
             NodeTest::Text => return self.text(min, exact, &pattern.condition, levels),
             NodeTest::Node | NodeTest::Comment | NodeTest::Instruction(_) => {
                 return vec![Parts::nothing(false)];
@@ -197,7 +205,7 @@ impl Weakener<'_> {
         let edge = |term: Parts| {
             let name = term.name.map_or(Some(name), |narrower| self.narrowed(name, narrower))?;
             let edge = Branch::Edge { min, exact, name, branches: term.branches };
-            Some(Parts { branches: vec![edge], root: term.root, name: None, exact: term.exact })
+            Some(Parts { branches: vec![edge], root: term.root, name: None, exact: term.exact && exactly })
         };
         inner.into_iter().filter_map(edge).collect()
     }
@@ -229,6 +237,7 @@ impl Weakener<'_> {
 
     fn attribute(&self, name: NameTest, condition: &Condition) -> Vec<Parts> {
         let unique = matches!(name, NameTest::Name(_)) && !self.ignore_namespaces;
+        let (name, exactly) = self.tabled(name);
         let subject = Subject::Attribute(name);
         let term = |term: Parts| {
             if term.name.is_some() {
@@ -244,7 +253,7 @@ impl Weakener<'_> {
                 })
                 .collect();
             // Two tests may be passed by two attributes, unless there can be but one.
-            let exact = term.exact && branches.len() == all && (unique || all <= 1);
+            let exact = term.exact && exactly && branches.len() == all && (unique || all <= 1);
             if branches.is_empty() {
                 branches.push(Branch::Test(subject, Operation::Exists));
             }

@@ -200,12 +200,13 @@ impl Graph {
                 let found = self.element(uri, local);
                 found.map_or(ElementSet::new(self.bound()), |found| ElementSet::one(self.bound(), found))
             }
-            NameTest::Namespace(id) => {
-                let uri = names.parts(id).0;
+            NameTest::Partial(id) => {
                 let mut set = ElementSet::new(self.bound());
-                (0..self.document()).filter(|&element| self.name(element).0 == uri).for_each(|element| {
-                    set.insert(element);
-                });
+                (0..self.document()).filter(|&element| agrees(self.name(element), id, names)).for_each(
+                    |element| {
+                        set.insert(element);
+                    },
+                );
                 set
             }
         }
@@ -232,10 +233,10 @@ impl Graph {
                 let found = self.attribute_names.resolve(self.attribute_names.namespace(uri), local).name;
                 if found == NameId::OTHER { Vec::new() } else { vec![found] }
             }
-            NameTest::Namespace(id) => {
-                let uri = names.parts(id).0;
-                known.map(NameId).filter(|&id| self.attribute_names.parts(id).0 == uri).collect()
-            }
+            NameTest::Partial(id) => known
+                .map(NameId)
+                .filter(|&known| agrees(self.attribute_names.parts(known), id, names))
+                .collect(),
         }
     }
 
@@ -383,4 +384,10 @@ fn repeat(set: ElementSet, times: u32, step: impl Fn(&ElementSet) -> ElementSet)
         }
     }
     now
+}
+
+/// Whether a name is one of an `n:*` or a `*:a` of an expression.
+fn agrees(name: (&str, &str), partial: NameId, names: &Names) -> bool {
+    let (uri, local) = names.parts(partial);
+    if names.is_local(partial) { name.1 == local } else { name.0 == uri }
 }

@@ -181,7 +181,7 @@ impl Feasible<'_> {
     fn label(&self, name: NameTest) -> String {
         match name {
             NameTest::Any => "element".into(),
-            NameTest::Name(id) | NameTest::Namespace(id) => quoted(self.names.parts(id)),
+            NameTest::Name(id) | NameTest::Partial(id) => quoted(self.names.parts(id)),
         }
     }
 

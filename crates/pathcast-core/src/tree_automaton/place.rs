@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::rules::Waiting;
 use super::subjects::{Leaf, SubjectId};
-use crate::names::{NameId, Resolved};
+use crate::names::Resolved;
 use crate::pattern::NameTest;
 
 /// The document node or a test of an element's name, as one number.
@@ -14,43 +14,42 @@ pub(super) struct At(u32);
 impl At {
     pub(super) const DOCUMENT: Self = Self(u32::MAX);
     pub(super) const ANY: Self = Self(u32::MAX - 1);
-    const NAMESPACE: u32 = 1 << 31;
+    const PARTIAL: u32 = 1 << 31;
 
     pub(super) fn element(name: NameTest) -> Self {
         match name {
             NameTest::Any => Self::ANY,
             NameTest::Name(id) => Self(id.0),
-            NameTest::Namespace(id) => Self(id.0 | Self::NAMESPACE),
+            NameTest::Partial(id) => Self(id.0 | Self::PARTIAL),
         }
     }
 
-    /// All elements of the name's namespace, if any subscription asks for them.
+    /// The tests of one part of a name that it passes, as far as any subscription asks them.
     #[inline]
-    pub(super) fn namespace_of(name: Resolved) -> Option<Self> {
-        (name.namespace != NameId::OTHER).then_some(Self(name.namespace.0 | Self::NAMESPACE))
+    pub(super) fn partials_of(name: Resolved) -> impl Iterator<Item = Self> {
+        name.partials().map(|id| Self(id.0 | Self::PARTIAL))
     }
 
     /// Whether an element of this name is meant.
     #[inline]
     pub(super) fn accepts(self, name: Resolved) -> bool {
-        self.0 == name.name.0
-            || self == Self::ANY
-            || self.0 == (name.namespace.0 | Self::NAMESPACE) && name.namespace != NameId::OTHER
+        self.0 == name.name.0 || self == Self::ANY || Self::partials_of(name).any(|partial| self == partial)
     }
 }
 
 /// The kinds that one node is of.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ats {
-    kinds: [Option<At>; 3],
+    kinds: [Option<At>; 4],
 }
 
 impl Ats {
     /// Those of an element of this name, or of the document node.
     #[inline]
     pub(super) fn of(name: Option<Resolved>) -> Self {
-        let Some(name) = name else { return Self { kinds: [Some(At::DOCUMENT), None, None] } };
-        Self { kinds: [Some(At(name.name.0)), At::namespace_of(name), Some(At::ANY)] }
+        let Some(name) = name else { return Self { kinds: [Some(At::DOCUMENT), None, None, None] } };
+        let mut partials = At::partials_of(name);
+        Self { kinds: [Some(At(name.name.0)), Some(At::ANY), partials.next(), partials.next()] }
     }
 
     #[inline]
@@ -75,7 +74,7 @@ pub(super) struct Asked {
     askers: Vec<(Leaf, Asker)>,
     /// Rules that wait for no test.
     pub(super) always: Vec<Waiting>,
-    /// Whether the string-value and text nodes are asked for, and attributes of a namespace or of any name.
+    /// Whether the string-value and text nodes are asked for, and attributes of a namespace, of a local part or of any name.
     pub(super) own: bool,
     pub(super) text: bool,
     pub(super) wild: bool,
@@ -109,7 +108,7 @@ impl Asked {
         &self.askers[from..from + len]
     }
 
-    /// Those who look at attributes of a namespace or of any name.
+    /// Those who look at attributes of a namespace, of a local part or of any name.
     pub(super) fn wild(&self) -> &[(Leaf, Asker)] {
         let from = self.askers.partition_point(|&(each, _)| each < Leaf::Wild(NameTest::Any));
         &self.askers[from..]
@@ -148,7 +147,7 @@ impl Asked {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
     named: Vec<Option<Box<Asked>>>,
-    namespaces: FxHashMap<u32, Box<Asked>>,
+    partial: FxHashMap<u32, Box<Asked>>,
     any: Option<Box<Asked>>,
     document: Option<Box<Asked>>,
 }
@@ -156,11 +155,11 @@ pub(super) struct Places {
 impl Places {
     /// What is asked of exactly these, to be changed.
     pub(super) fn change<T>(&mut self, at: At, change: impl FnOnce(&mut Asked) -> T) -> T {
-        if at.0 & At::NAMESPACE != 0 && at != At::ANY && at != At::DOCUMENT {
-            let asked = self.namespaces.entry(at.0).or_default();
+        if at.0 & At::PARTIAL != 0 && at != At::ANY && at != At::DOCUMENT {
+            let asked = self.partial.entry(at.0).or_default();
             let changed = change(asked);
             if asked.is_empty() {
-                self.namespaces.remove(&at.0);
+                self.partial.remove(&at.0);
             }
             return changed;
         }
@@ -189,19 +188,15 @@ impl Places {
     #[inline]
     pub(super) fn of(&self, name: Resolved) -> impl Iterator<Item = &Asked> {
         let named = self.named.get(name.name.0 as usize).and_then(Option::as_deref);
-        let namespace = if self.namespaces.is_empty() {
-            None
-        } else {
-            self.namespaces.get(&(name.namespace.0 | At::NAMESPACE)).map(|asked| &**asked)
-        };
-        named.into_iter().chain(namespace).chain(self.any.as_deref())
+        let partial = At::partials_of(name).filter_map(|at| self.partial.get(&at.0)).map(|asked| &**asked);
+        named.into_iter().chain(partial).chain(self.any.as_deref())
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        let all = self.named.iter().flatten().chain(self.namespaces.values());
+        let all = self.named.iter().flatten().chain(self.partial.values());
         let all = all.chain(&self.any).chain(&self.document);
         all.map(|asked| asked.memory_bytes() + size_of::<Asked>()).sum::<usize>()
             + self.named.capacity() * size_of::<usize>()
-            + self.namespaces.capacity() * 13
+            + self.partial.capacity() * 13
     }
 }

@@ -10,8 +10,7 @@ use super::rules::RuleId;
 use super::subjects::{Leaf, SubjectId};
 use super::summary::Summary;
 use super::{NONE, TreeAutomaton};
-use crate::names::{NameId, Resolved};
-use crate::pattern::NameTest;
+use crate::names::Resolved;
 
 /// The number of an element in document order, going on from one document to the next.
 pub(super) type Serial = u32;
@@ -171,7 +170,7 @@ impl Run {
                 self.asked(automaton, asked, Leaf::Attribute(found.name), &parent, value(place));
                 if asked.wild {
                     for &(leaf, asker) in asked.wild() {
-                        if matches!(leaf, Leaf::Wild(wanted) if is_named(found, wanted)) {
+                        if matches!(leaf, Leaf::Wild(wanted) if wanted.admits(found)) {
                             self.value(automaton, asker, value(place));
                         }
                     }
@@ -385,13 +384,5 @@ impl Run {
             + self.text.capacity()
             + self.found.capacity() * 8
             + (self.queue.capacity() + self.matched.capacity()) * 4
-    }
-}
-
-fn is_named(found: Resolved, wanted: NameTest) -> bool {
-    match wanted {
-        NameTest::Any => true,
-        NameTest::Name(id) => found.name == id,
-        NameTest::Namespace(id) => found.namespace == id && id != NameId::OTHER,
     }
 }

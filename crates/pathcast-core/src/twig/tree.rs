@@ -252,7 +252,7 @@ impl Tree {
         let range = if node.kind == Kind::Element { node.attributes } else { (0, 0) };
         self.attributes[range.0 as usize..range.1 as usize]
             .iter()
-            .filter(move |attribute| named(attribute.name, name))
+            .filter(move |attribute| name.admits(attribute.name))
             .map(|attribute| &self.aside[attribute.value.0 as usize..attribute.value.1 as usize])
     }
 
@@ -284,7 +284,7 @@ impl Tree {
 
     /// Whether an attribute has such a name.
     pub(super) fn attribute_named(&self, attribute: u32, name: NameTest) -> bool {
-        named(self.attributes[attribute as usize].name, name)
+        name.admits(self.attributes[attribute as usize].name)
     }
 
     /// The target of a processing instruction.
@@ -298,7 +298,7 @@ impl Tree {
         let kind = self.kind(node);
         match test {
             NodeTest::Node => true,
-            NodeTest::Element(name) => kind == Kind::Element && named(self.nodes[node as usize].name, *name),
+            NodeTest::Element(name) => kind == Kind::Element && name.admits(self.nodes[node as usize].name),
             NodeTest::Text => kind == Kind::Text,
             NodeTest::Comment => kind == Kind::Comment,
             NodeTest::Instruction(target) => {
@@ -329,14 +329,6 @@ impl Tree {
             + self.aside.capacity()
             + self.by_name.capacity() * size_of::<(NodeId, NodeId)>()
             + self.labels.memory_bytes()
-    }
-}
-
-fn named(name: Resolved, test: NameTest) -> bool {
-    match test {
-        NameTest::Any => true,
-        NameTest::Name(id) => name.name == id,
-        NameTest::Namespace(id) => name.namespace == id,
     }
 }
 

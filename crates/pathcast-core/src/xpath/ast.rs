@@ -121,6 +121,12 @@ pub enum NodeTest<'a> {
     Namespace(&'a str),
     /// `local` or `prefix:local`
     Name(Option<&'a str>, &'a str),
+    /// `*[local-name() = 'local']`: a local name in any namespace
+    Local(&'a str),
+    /// `*[namespace-uri() = 'uri']`
+    Uri(&'a str),
+    /// Both: a namespace and a local name
+    Expanded(&'a str, &'a str),
     /// `node()`
     Node,
     /// `text()`
@@ -131,10 +137,36 @@ pub enum NodeTest<'a> {
     Instruction(Option<&'a str>),
 }
 
+impl NodeTest<'_> {
+    /// Whether it asks for the principal kind of the axis: elements, or attributes.
+    pub fn is_name(&self) -> bool {
+        !matches!(self, Self::Node | Self::Text | Self::Comment | Self::Instruction(_))
+    }
+}
+
 impl Path<'_> {
     /// Whether it starts at the document node.
     pub fn absolute(&self) -> bool {
         self.origin == Origin::Root
+    }
+}
+
+impl<'a> Expr<'a> {
+    /// What is left of a conjunction: all of the terms, if any.
+    pub(crate) fn all(mut terms: Vec<Self>) -> Option<Self> {
+        match (terms.len(), terms.pop()) {
+            // As a predicate a number would be a position.
+            (1, Some(number)) if number.kind() == Type::Number => {
+                let column = number.column();
+                Some(Self::Call(Function::Boolean, vec![number], column))
+            }
+            (1, only) => only,
+            (_, Some(last)) => {
+                terms.push(last);
+                Some(Self::And(terms))
+            }
+            (_, None) => None,
+        }
     }
 }
 

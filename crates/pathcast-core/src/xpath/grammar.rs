@@ -15,6 +15,7 @@ use super::ast::Function;
 use super::ast::{Arithmetic, Column, Expr, Origin, Path, Type};
 use super::error::{XPathError, XPathErrorKind};
 use super::expansion;
+use super::refusals;
 use super::tokens::{Kind, Parsed, Token, Tokens, quoted};
 use super::variables::{Environment, Value};
 use crate::limits::{Limits, deeper};
@@ -138,7 +139,11 @@ impl<'a, 'l> Parser<'a, 'l> {
             let column = self.column(self.token.start);
             self.branches |= matches!(operator, Operator::Or | Operator::And);
             flat.operators.push((operator, column));
+            let before = self.token;
             self.advance()?;
+            if let Some(message) = refusals::pair(before.kind, self.token.kind) {
+                return Err(self.unsupported(before.start, message));
+            }
             let operand = self.operand()?;
             flat.operands.push(operand);
             next = operator_of(self.token.kind);
@@ -192,7 +197,11 @@ impl<'a, 'l> Parser<'a, 'l> {
         let mut paths = Vec::with_capacity(2);
         self.flatten_union(&mut paths, first, start)?;
         while self.token.kind == Kind::Pipe {
+            let before = self.token;
             self.advance()?;
+            if let Some(message) = refusals::pair(before.kind, self.token.kind) {
+                return Err(self.unsupported(before.start, message));
+            }
             let start = self.token.start;
             let next = self.primary()?;
             self.flatten_union(&mut paths, next, start)?;
@@ -234,12 +243,24 @@ impl<'a, 'l> Parser<'a, 'l> {
                 self.open()?;
                 self.advance()?;
                 let inner = self.expression()?;
+                if self.token.kind == Kind::Comma {
+                    return Err(self.unsupported(start, refusals::SEQUENCE));
+                }
                 self.close(Kind::CloseParenthesis, (start, "("), ")")?;
                 inner
             }
             Kind::Function(prefix, name) => self.call(prefix, name)?,
             Kind::Variable(name) => self.variable(name)?,
-            _ => return self.path().map(Expr::Path),
+            _ => {
+                let path = self.path()?;
+                // `for $x in …`: a name that a variable follows.
+                if let (Kind::Variable(_), [step]) = (self.token.kind, path.steps.as_slice())
+                    && let Some(message) = refusals::binder(step.test)
+                {
+                    return Err(self.unsupported(start, &message));
+                }
+                return Ok(Expr::Path(path));
+            }
         };
         if !matches!(self.token.kind, Kind::OpenBracket | Kind::Slash | Kind::DoubleSlash) {
             return Ok(primary);

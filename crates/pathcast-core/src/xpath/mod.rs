@@ -9,6 +9,7 @@ mod expansion;
 mod function;
 mod functions;
 mod grammar;
+mod name_tests;
 mod numeral;
 mod print;
 mod refusals;
@@ -18,4 +19,5 @@ mod variables;
 
 pub use error::{XPathError, XPathErrorKind};
 pub use grammar::{parse, parse_with};
+pub(crate) use name_tests::{asked_name, is_local, with_name_tests};
 pub use variables::{Binding, Environment, Variables};

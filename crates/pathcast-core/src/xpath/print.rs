@@ -226,6 +226,12 @@ impl Display for NodeTest<'_> {
             Self::Namespace(prefix) => write!(f, "{prefix}:*"),
             Self::Name(Some(prefix), local) => write!(f, "{prefix}:{local}"),
             Self::Name(None, local) => f.write_str(local),
+            Self::Local(local) => write!(f, "*[local-name() = {}]", Expr::Literal(local)),
+            Self::Uri(uri) => write!(f, "*[namespace-uri() = {}]", Expr::Literal(uri)),
+            Self::Expanded(uri, local) => {
+                let (uri, local) = (Expr::Literal(uri), Expr::Literal(local));
+                write!(f, "*[local-name() = {local}][namespace-uri() = {uri}]")
+            }
             Self::Node => f.write_str("node()"),
             Self::Text => f.write_str("text()"),
             Self::Comment => f.write_str("comment()"),

@@ -2,66 +2,47 @@
 //!
 //! A hint here must mean the same as what was written; where nothing does, there is none.
 
-/// Functions of XPath 2.0 and later that are not among those taken from it.
-const LATER_FUNCTIONS: [&str; 43] = [
-    "abs",
-    "adjust-date-to-timezone",
-    "avg",
-    "codepoints-to-string",
-    "compare",
-    "current-date",
-    "current-dateTime",
-    "current-time",
-    "data",
-    "deep-equal",
-    "distinct-values",
-    "encode-for-uri",
-    "error",
-    "exactly-one",
-    "format-number",
-    "head",
-    "index-of",
-    "insert-before",
-    "max",
-    "min",
-    "node-name",
-    "normalize-unicode",
-    "one-or-more",
-    "parse-xml",
-    "remove",
-    "replace",
-    "resolve-QName",
-    "reverse",
-    "root",
-    "round-half-to-even",
-    "serialize",
-    "sort",
-    "string-join",
-    "string-to-codepoints",
-    "subsequence",
-    "tail",
-    "tokenize",
-    "trace",
-    "unordered",
-    "year-from-date",
-    "zero-or-one",
-    "element",
-    "attribute",
-];
+use super::ast::NodeTest;
+use super::tokens::Kind;
+
+/// Functions of XPath 2.0 and later that are not among those taken from it, between spaces.
+const LATER_FUNCTIONS: &str = "\
+    QName abs accumulator-after accumulator-before adjust-date-to-timezone adjust-dateTime-to-timezone \
+    adjust-time-to-timezone analyze-string apply attribute available-environment-variables avg base-uri \
+    codepoint-equal codepoints-to-string collation-key collection compare contains-token current-date \
+    current-dateTime current-group current-grouping-key current-time data dateTime day-from-date \
+    day-from-dateTime days-from-duration deep-equal default-collation default-language distinct-values doc \
+    doc-available document-uri element element-with-id encode-for-uri environment-variable error \
+    escape-html-uri exactly-one filter fold-left fold-right for-each for-each-pair format-date \
+    format-dateTime format-integer format-number format-time function-arity function-lookup function-name \
+    has-children head hours-from-dateTime hours-from-duration hours-from-time idref implicit-timezone \
+    in-scope-prefixes index-of innermost insert-before iri-to-uri item json-doc json-to-xml \
+    local-name-from-QName max min minutes-from-dateTime minutes-from-duration minutes-from-time \
+    month-from-date month-from-dateTime months-from-duration namespace-uri-for-prefix \
+    namespace-uri-from-QName nilled node-name normalize-unicode one-or-more outermost parse-ietf-date \
+    parse-json parse-xml parse-xml-fragment path prefix-from-QName random-number-generator remove replace \
+    resolve-QName resolve-uri reverse root round-half-to-even schema-attribute schema-element \
+    seconds-from-dateTime seconds-from-duration seconds-from-time serialize sort static-base-uri string-join \
+    string-to-codepoints subsequence tail timezone-from-date timezone-from-dateTime timezone-from-time \
+    tokenize trace transform unordered unparsed-text unparsed-text-available unparsed-text-lines \
+    uri-collection xml-to-json year-from-date year-from-dateTime years-from-duration zero-or-one ";
 
 /// Why a function is refused; `None` if nobody has it.
 pub(super) fn function(name: &str) -> Option<String> {
     match name {
-        "id" => Some(
-            "the function id() is not supported: it needs the ID types of a DTD; with an attribute that is known to \
-             hold the id, write //*[@id = 'x']"
-                .into(),
-        ),
-        "current" | "document" | "key" | "generate-id" | "system-property" | "unparsed-entity-uri" => {
+        "id" => Some("the function id() is not supported: it needs the ID types of a DTD".into()),
+        "current"
+        | "document"
+        | "element-available"
+        | "function-available"
+        | "generate-id"
+        | "key"
+        | "system-property"
+        | "unparsed-entity-uri" => {
             Some(format!("the function {name}() is not supported: it is of XSLT, not of XPath 1.0"))
         }
         "if" | "switch" | "typeswitch" => Some(format!("{name} is of XPath 2.0, which is not supported")),
-        _ if LATER_FUNCTIONS.contains(&name) => {
+        _ if LATER_FUNCTIONS.split(' ').any(|each| each == name) => {
             Some(format!("the function {name}() is not supported: it is of XPath 2.0 or later"))
         }
         _ => None,
@@ -96,10 +77,29 @@ pub(super) fn operator(word: &str) -> Option<String> {
     known.then(|| format!("`{word}` is an operator of XPath 2.0, which is not supported"))
 }
 
+/// Why a name that a variable follows is refused; `None` if it binds none anywhere.
+pub(super) fn binder(test: NodeTest<'_>) -> Option<String> {
+    let NodeTest::Name(None, word @ ("for" | "some" | "every" | "let")) = test else { return None };
+    Some(format!("`{word}` is of XPath 2.0 or later, which is not supported"))
+}
+
+/// Why two tokens in a row are refused; `None` if they are no operator anywhere.
+pub(super) fn pair(first: Kind<'_>, second: Kind<'_>) -> Option<&'static str> {
+    match (first, second) {
+        (Kind::Less, Kind::Less) => Some("`<<` is an operator of XPath 2.0, which is not supported"),
+        (Kind::Greater, Kind::Greater) => Some("`>>` is an operator of XPath 2.0, which is not supported"),
+        (Kind::Equal, Kind::Greater) => Some("`=>` is an operator of XPath 3.1, which is not supported"),
+        (Kind::Pipe, Kind::Pipe) => Some("`||` is an operator of XPath 3.0, which is not supported"),
+        _ => None,
+    }
+}
+
 /// Why an axis of XPath 1.0 is refused; `None` if it has no such axis.
 pub(super) fn axis(name: &str) -> Option<&'static str> {
     (name == "namespace").then_some("the axis namespace:: is not supported")
 }
+
+pub(super) const SEQUENCE: &str = "several values in parentheses are of XPath 2.0, which is not supported";
 
 pub(super) const ANY_NAMESPACE: &str =
     "*:name is of XPath 2.0, which is not supported; write *[local-name() = 'name']";

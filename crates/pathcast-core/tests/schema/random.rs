@@ -359,14 +359,14 @@ fn witness(graph: &Graph, path: &LinearPath, names: &Names) -> Option<Vec<Elemen
         match test {
             NameTest::Any => true,
             NameTest::Name(id) => names.parts(id) == (uri, local),
-            NameTest::Namespace(id) => names.parts(id).0 == uri,
+            NameTest::Partial(id) => names.parts(id).0 == uri,
         }
     };
     let has = |element: ElementId, test: NameTest| {
         graph.attributes(element).any(|(uri, local, _)| match test {
             NameTest::Any => true,
             NameTest::Name(id) => names.parts(id) == (uri, local),
-            NameTest::Namespace(id) => names.parts(id).0 == uri,
+            NameTest::Partial(id) => names.parts(id).0 == uri,
         })
     };
     type State = (ElementId, usize, u32);

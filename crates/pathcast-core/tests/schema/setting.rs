@@ -50,7 +50,7 @@ pub fn show(path: &LinearPath, names: &Names) -> String {
     let label = |name: NameTest| match name {
         NameTest::Any => "*".to_owned(),
         NameTest::Name(id) => names.parts(id).1.to_owned(),
-        NameTest::Namespace(id) => format!("{{{}}}*", names.parts(id).0),
+        NameTest::Partial(id) => format!("{{{}}}*", names.parts(id).0),
     };
     for step in &path.steps {
         gap(step.min, step.exact, &mut out);

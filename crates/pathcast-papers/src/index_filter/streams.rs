@@ -17,8 +17,8 @@ pub(super) struct Interval {
 /// An open element.
 #[derive(Clone, Copy, Debug)]
 struct Open {
-    /// Where it is indexed: by name, and by namespace.
-    entries: [Option<(Symbol, u32)>; 2],
+    /// Where it is indexed: by name, by namespace, and by local name.
+    entries: [Option<(Symbol, u32)>; 3],
     deepest: u32,
 }
 
@@ -72,7 +72,7 @@ impl Streams {
     #[inline]
     pub(super) fn start(&mut self, symbols: impl Iterator<Item = Symbol>) {
         let level = self.open.len() as u32 + 1;
-        let mut entries = [None; 2];
+        let mut entries = [None; 3];
         let mut place = None;
         for (entry, symbol) in entries.iter_mut().zip(symbols) {
             let start = *place.get_or_insert_with(|| {

@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_wildcard_of_any_kind_is_none_of_it() {
-        let namespace = NameTest::Namespace(NameId(3));
+        let namespace = NameTest::Partial(NameId(3));
         assert_eq!(split(&[(2, true, A)], Tail::End), None);
         assert_eq!(split(&[(1, true, namespace)], Tail::End), None);
         assert_eq!(split(&[(1, true, A)], Tail::Wild(1)), None);

@@ -30,7 +30,8 @@ impl Key {
     #[inline]
     fn hash(self) -> u64 {
         let low = u64::from(self.parent) << 32 | u64::from(self.element.name.0);
-        let high = u64::from(self.content) << 32 | u64::from(self.element.namespace.0);
+        let part = u64::from(self.element.namespace.0) ^ u64::from(self.element.local.0).rotate_left(16);
+        let high = u64::from(self.content) << 32 | part;
         spread(low ^ high.rotate_left(17))
     }
 }

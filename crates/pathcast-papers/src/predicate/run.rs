@@ -112,11 +112,12 @@ impl Run {
             let asked = |name: NameTest| shared.postponed.contains_key(&name);
             for (name, value) in attributes.last() {
                 let known = name.name != NameId::OTHER && asked(NameTest::Name(name.name))
-                    || name.namespace != NameId::OTHER && asked(NameTest::Namespace(name.namespace))
+                    || name.partials().any(|id| asked(NameTest::Partial(id)))
                     || asked(NameTest::Any);
                 if known {
-                    self.content.extend(name.name.0.to_le_bytes());
-                    self.content.extend(name.namespace.0.to_le_bytes());
+                    for part in [name.name, name.namespace, name.local] {
+                        self.content.extend(part.0.to_le_bytes());
+                    }
                     self.content.extend(value.len().to_le_bytes());
                     self.content.extend(value.as_bytes());
                 }

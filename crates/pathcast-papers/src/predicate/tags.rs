@@ -96,7 +96,7 @@ impl Tags {
         }
         let tag = match name {
             NameTest::Any => self.any,
-            NameTest::Name(id) | NameTest::Namespace(id) => {
+            NameTest::Name(id) | NameTest::Partial(id) => {
                 self.plain.get(id.0 as usize).copied().unwrap_or(NO_TAG)
             }
         };
@@ -179,7 +179,7 @@ impl Tags {
     fn set_plain(&mut self, name: NameTest, id: TagId) {
         match name {
             NameTest::Any => self.any = id,
-            NameTest::Name(name) | NameTest::Namespace(name) => {
+            NameTest::Name(name) | NameTest::Partial(name) => {
                 let at = name.0 as usize;
                 if self.plain.len() <= at {
                     self.plain.resize(at + 1, NO_TAG);
@@ -208,10 +208,8 @@ impl Tags {
     /// Appends the variables without a filter that an element is one of.
     #[inline]
     pub(super) fn of_name(&self, element: Resolved, tags: &mut Vec<TagId>) {
-        for name in [element.name, element.namespace] {
-            if name != NameId::OTHER {
-                tags.extend(self.plain.get(name.0 as usize).filter(|&&tag| tag != NO_TAG));
-            }
+        for name in element.known() {
+            tags.extend(self.plain.get(name.0 as usize).filter(|&&tag| tag != NO_TAG));
         }
         if self.any != NO_TAG {
             tags.push(self.any);
@@ -322,10 +320,8 @@ fn key(name: NameTest, attribute: Option<NameTest>, value: Value<'_>) -> Key {
 }
 
 fn tests(attribute: Resolved) -> impl Iterator<Item = NameTest> {
-    let known = |id: NameId| (id != NameId::OTHER).then_some(id);
-    std::iter::once(NameTest::Any)
-        .chain(known(attribute.name).map(NameTest::Name))
-        .chain(known(attribute.namespace).map(NameTest::Namespace))
+    let named = (attribute.name != NameId::OTHER).then_some(NameTest::Name(attribute.name));
+    std::iter::once(NameTest::Any).chain(named).chain(attribute.partials().map(NameTest::Partial))
 }
 
 /// The attribute and the value that one conjunct of a filter asks for, the most telling one.

@@ -69,7 +69,11 @@ mod tests {
         let mut held = 0;
         for round in 0..50_000 {
             let open: Vec<Resolved> = (0..1 + draw(8))
-                .map(|_| Resolved { name: NameId(draw(3) as u32), namespace: NameId(draw(2) as u32 * 9) })
+                .map(|_| Resolved {
+                    name: NameId(draw(3) as u32),
+                    namespace: NameId(draw(2) as u32 * 9),
+                    ..Resolved::OTHER
+                })
                 .collect();
             let hops: Vec<Hop> = (0..draw(4))
                 .map(|_| {

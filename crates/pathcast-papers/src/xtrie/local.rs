@@ -5,7 +5,6 @@
 //! is not there yet), so a test that looks at them is decided there and what follows from it is propagated then.
 
 use super::open::{Element, Ending, Value};
-use pathcast_core::names::Resolved;
 use pathcast_core::pattern::{Axis, Condition, NameTest, NodeTest};
 use pathcast_core::values::{ValueTest, compare};
 
@@ -74,9 +73,9 @@ pub(super) fn passes(condition: &Condition, element: &Element<'_>, ending: Optio
         Condition::And(parts) => parts.iter().all(|part| passes(part, element, ending)),
         Condition::Or(parts) => parts.iter().any(|part| passes(part, element, ending)),
         Condition::Not(inner) => !passes(inner, element, ending),
-        Condition::Is(test) => matches!(test, NodeTest::Element(name) if named(element.name, *name)),
+        Condition::Is(test) => matches!(test, NodeTest::Element(name) if name.admits(element.name)),
         Condition::Attribute(name, inner) => {
-            element.attributes().any(|(each, value)| named(each, *name) && accepts(inner, value))
+            element.attributes().any(|(each, value)| name.admits(each) && accepts(inner, value))
         }
         Condition::Value(_) => ending.is_some_and(|ending| accepts(condition, ending.value)),
         Condition::Exists(..) => {
@@ -102,13 +101,5 @@ pub(super) fn accepts(condition: &Condition, value: Value<'_>) -> bool {
         }
         Condition::Value(test) => test.accepts(value.text),
         _ => false,
-    }
-}
-
-fn named(name: Resolved, test: NameTest) -> bool {
-    match test {
-        NameTest::Any => true,
-        NameTest::Name(id) => name.name == id,
-        NameTest::Namespace(id) => name.namespace == id,
     }
 }

@@ -14,8 +14,8 @@ pub(super) const ROOT: NodeId = 0;
 pub enum Special {
     /// Any element.
     Any,
-    /// Any element of a namespace.
-    Namespace(NameId),
+    /// Any element of a namespace, or of a local name in any namespace.
+    Partial(NameId),
     /// Any element that has an attribute of this name.
     Attribute(NameId),
     /// A text node.

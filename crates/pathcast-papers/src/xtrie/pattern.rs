@@ -165,7 +165,7 @@ pub(super) fn path_pattern(path: &LinearPath) -> PatternNode {
 fn label(name: NameTest) -> Label {
     match name {
         NameTest::Name(name) => Label::Name(name),
-        NameTest::Namespace(name) => Label::Special(Special::Namespace(name)),
+        NameTest::Partial(name) => Label::Special(Special::Partial(name)),
         NameTest::Any => Label::Special(Special::Any),
     }
 }

@@ -239,8 +239,8 @@ impl XTrie {
             at = self.trie.nodes[at as usize].max_suffix;
         }
         self.meet_special(run, Special::Any);
-        if element.namespace != NameId::OTHER {
-            self.meet_special(run, Special::Namespace(element.namespace));
+        for part in element.partials() {
+            self.meet_special(run, Special::Partial(part));
         }
         if self.trie.attribute_specials > 0 {
             for attribute in attributes.iter().filter(|attribute| attribute.name != NameId::OTHER) {

@@ -147,7 +147,7 @@ impl XTrie {
         let mut specials: Vec<(Special, NodeId)> = self.trie.specials().collect();
         specials.sort_by_key(|(special, _)| match special {
             Special::Any => (0, 0),
-            Special::Namespace(name) => (1, name.0),
+            Special::Partial(name) => (1, name.0),
             Special::Attribute(name) => (2, name.0),
             Special::Text => (3, 0),
         });

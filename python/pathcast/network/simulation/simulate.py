@@ -98,7 +98,13 @@ def _rest(world: World, checks: Checks) -> None:
 
 
 def _satisfied(filter: Filter, body: bytes) -> bool:
-    return matches(filter.xpath, body, ordered=filter.ordered, namespaces=dict(filter.namespaces))
+    return matches(
+        filter.xpath,
+        body,
+        ordered=filter.ordered,
+        namespaces=dict(filter.namespaces),
+        variables=filter.bound,
+    )
 
 
 def _report(world: World, checks: Checks) -> Report:

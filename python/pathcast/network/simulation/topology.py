@@ -249,10 +249,15 @@ class _Reader:
         found: list[tuple[str, Filter]] = []
         for row in file:
             try:
-                cover.register(0, row.xpath, bool(row.ordered), row.namespaces)
+                cover.register(0, row.xpath, bool(row.ordered), row.namespaces, row.variables)
             except XPathError as error:
                 raise self.error(f"{name}:{row.line}: {error}") from None
-            filter = Filter.of(row.xpath, ordered=bool(row.ordered), namespaces=row.namespaces)
+            filter = Filter.of(
+                row.xpath,
+                ordered=bool(row.ordered),
+                namespaces=row.namespaces,
+                variables=row.variables,
+            )
             found.append((str(row.id), filter))
         if file.problems:
             line, message = file.problems[0]

@@ -9,7 +9,7 @@ from pathcast.network import message as m
 from pathcast.network.advertisement import graph_advertisement
 from pathcast.network.message import Advertised, ClientMessage, Filter
 from pathcast.schema import Schema
-from pathcast.types import Namespaces
+from pathcast.types import Namespaces, Variables
 
 
 class Client(ABC):
@@ -25,10 +25,17 @@ class Client(ABC):
         """Hand a message to the broker."""
 
     def subscribe(
-        self, id: str, xpath: str, *, ordered: bool = False, namespaces: Namespaces | None = None
+        self,
+        id: str,
+        xpath: str,
+        *,
+        ordered: bool = False,
+        namespaces: Namespaces | None = None,
+        variables: Variables | None = None,
     ) -> None:
         """Ask for documents that satisfy an expression; a known id gets the new expression."""
-        self.send(m.ClientSubscribe(id, Filter.of(xpath, ordered=ordered, namespaces=namespaces)))
+        filter = Filter.of(xpath, ordered=ordered, namespaces=namespaces, variables=variables)
+        self.send(m.ClientSubscribe(id, filter))
 
     def unsubscribe(self, id: str) -> None:
         """Give up a subscription."""

@@ -25,7 +25,7 @@ from pyspark.sql.types import (
 from pathcast.spark.artifact import Manifest
 from pathcast.spark.worker.answers import Result
 
-__all__ = ["DEAD_COLUMNS", "answers", "columns"]
+__all__ = ["DEAD_COLUMNS", "NODE_COLUMNS", "answers", "columns"]
 
 _DEAD = [
     StructField("reason", StringType()),
@@ -37,27 +37,36 @@ _DEAD = [
 DEAD_COLUMNS = [field.name for field in _DEAD]
 """What a dead letter has beside the document's id."""
 
+_NODE = StructType([StructField("path", StringType()), StructField("text", StringType())])
+_NODES = [StructField("nodes", ArrayType(_NODE)), StructField("nodes_left_out", LongType())]
+NODE_COLUMNS = [field.name for field in _NODES]
+"""What a match has beside the subscription, if nodes are asked for."""
 
-def columns(result: Result, id_type: DataType, manifest: Manifest) -> StructType:
+
+def columns(result: Result, id_type: DataType, manifest: Manifest, nodes: bool = False) -> StructType:
     """What a result consists of. In `tagged`, a row is a dead letter if it has a `reason`."""
-    return StructType([StructField("doc_id", id_type), *_fields(result, manifest)])
+    return StructType([StructField("doc_id", id_type), *_fields(result, manifest, nodes)])
 
 
 def answers(
-    result: Result, documents: DataFrame, function: Callable[[Any], Any], manifest: Manifest
+    result: Result,
+    documents: DataFrame,
+    function: Callable[[Any], Any],
+    manifest: Manifest,
+    nodes: bool = False,
 ) -> DataFrame:
     """What workers say to documents, given as columns `id` and `document`."""
     id_type = documents.schema["id"].dataType
     if result not in ("matches", "tagged"):
         return documents.mapInArrow(function, columns(result, id_type, manifest))
     dead = _DEAD if result == "tagged" else []
-    found = StructField("found", ArrayType(_match(manifest)))
+    found = StructField("found", ArrayType(_match(manifest, nodes)))
     sent = documents.mapInArrow(function, StructType([StructField("doc_id", id_type), found, *dead]))
     return sent.select("doc_id", F.inline("found"), *(field.name for field in dead))
 
 
-def _fields(result: Result, manifest: Manifest) -> list[StructField]:
-    match = _match(manifest)
+def _fields(result: Result, manifest: Manifest, nodes: bool) -> list[StructField]:
+    match = _match(manifest, nodes)
     subscriptions = StructField("subscriptions", ArrayType(match["subscription_id"].dataType))
     fields = {
         "matches": match.fields,
@@ -69,11 +78,11 @@ def _fields(result: Result, manifest: Manifest) -> list[StructField]:
     return fields[result]
 
 
-def _match(manifest: Manifest) -> StructType:
+def _match(manifest: Manifest, nodes: bool) -> StructType:
     fields = [StructField("subscription_id", _type(manifest.id_type))]
     if manifest.subscriber_type:
         fields.append(StructField("subscriber", _type(manifest.subscriber_type)))
-    return StructType(fields)
+    return StructType([*fields, *(_NODES if nodes else [])])
 
 
 def _type(name: str) -> DataType:

@@ -65,8 +65,9 @@ def compile_subscriptions(
 ) -> Compiled:
     """Parses and checks all rows and writes an artifact to the folder `path`.
 
-    The table has the columns `id` (string or integer) and `xpath`, and perhaps `subscriber`, `ordered`
-    and `namespaces` (a map, or a JSON object as text). Bad rows do not stop it: see `Compiled.rejected`.
+    The table has the columns `id` (string or integer) and `xpath`, and perhaps `subscriber`, `ordered`,
+    `namespaces` (a map, or a JSON object as text) and `variables` (a map, or a JSON object as text, in which
+    an expression is `{"xpath": "/*/type"}`). Bad rows do not stop it: see `Compiled.rejected`.
     Rows with equal ids must be equal, or `latest_by` must name a column whose highest value tells the newest;
     else all rows of that id are rejected.
 
@@ -185,15 +186,19 @@ def _rows(
     column_type(frame, xpath, "subscriptions", (StringType,))
     problem = F.lit(None).cast("string")
     ordered, namespaces = F.lit(None).cast("boolean"), F.lit(None).cast(_NAMESPACES)
+    variables = F.lit(None).cast("string")
     if "ordered" in frame.columns:
         ordered, problem = _ordered(column_type(frame, "ordered", "subscriptions"), problem)
     if "namespaces" in frame.columns:
         namespaces, problem = _namespaces(column_type(frame, "namespaces", "subscriptions"), problem)
+    if "variables" in frame.columns:
+        variables = _variables(column_type(frame, "variables", "subscriptions"))
     columns = [
         F.col(quoted(id)).alias("id"),
         F.col(quoted(xpath)).alias("xpath"),
         ordered.alias("ordered"),
         namespaces.alias("namespaces"),
+        variables.alias("variables"),
     ]
     subscriber = manifest.subscriber_type if manifest else None
     if "subscriber" in frame.columns and not (manifest and subscriber is None):
@@ -230,6 +235,19 @@ def _namespaces(kind: DataType, problem: Column) -> tuple[Column, Column]:
     value = F.from_json(column, _NAMESPACES)
     wrong = column.isNotNull() & (F.trim(column) != "") & value.isNull()
     return value, F.when(wrong, F.lit("namespaces must be a JSON object of prefix to URI")).otherwise(problem)
+
+
+def _variables(kind: DataType) -> Column:
+    """As JSON, which tells strings, numbers and booleans apart; workers read it."""
+    column = F.col("variables")
+    if isinstance(kind, MapType | StructType):
+        return F.to_json(column)
+    if not isinstance(kind, StringType):
+        raise TypeError(
+            f"the column 'variables' must be a map or a JSON object as string, not {kind.simpleString()}: "
+            "cast it first"
+        )
+    return F.when(F.trim(column) != "", column)
 
 
 def _reusable(

@@ -82,7 +82,10 @@ class _Source:
             options.get("engine", "auto"),
             mode=cast(Mode, options.get("mode", "PERMISSIVE").upper()),
             batch_bytes=int(options.get("batchBytes", BATCH_BYTES)),
+            nodes=options.get("nodes", "false").lower() == "true",
         )
+        if match.nodes and result not in ("matches", "tagged"):
+            raise ValueError(f"nodes needs a row for each match, and result {result!r} has none")
         unpack = UnpackJob(record, int(options.get("maxBytes", MAX_RECORD)), match.batch_bytes)
         return cls(
             options["index"],
@@ -109,16 +112,21 @@ class _Source:
                 f"result {self.result} is of one shard, and these subscriptions have {len(shards)}: compile "
                 "them into one, or use match(), which puts the lists of several together"
             )
-        for shard in shards[:1] if self.result == "dead" else shards:
-            tells_dead = shard.shard.number == 0 and self.match.mode != "DROPMALFORMED"
+        tells = self.match.mode != "DROPMALFORMED"
+        for shard in shards:
+            first = shard.shard.number == 0
+            if self.result == "dead" and not first and not (tells and shard.shard.on_tree):
+                continue
             job = MatchJob(
                 self.result,
                 shard,
                 compiled.manifest.settings,
                 self.match.mode == "FAILFAST",
                 self.match.batch_bytes,
-                tells_dead,
+                first and tells,
                 "rows",
+                tells_undecided=tells,
+                nodes=self.match.nodes,
             )
             tasks += [_Task(split, self.read, job) for split in splits]
         return tasks
@@ -148,7 +156,8 @@ class PathcastDataSource(DataSource):
         """The columns of the result; the type of `doc_id` is that of the documents."""
         source = _Source.of(self.options)
         kind = from_arrow_type(id_type(source.files(), source.match.id, source.match.document))
-        return columns(source.result, kind, Compiled.open(source.index).manifest)
+        manifest = Compiled.open(source.index).manifest
+        return columns(source.result, kind, manifest, source.match.nodes)
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Reads what is there."""

@@ -44,7 +44,9 @@ def changed_shards(
 def _changed(folder: Path, before: Shard, rows: Any, settings: Settings) -> Shard | None:
     base = read_rows(str(folder / before.rows))
     refused = Refused()
-    good, _ = accepted(rows.filter(pc.invert(rows["removed"])).drop_columns(["removed"]), refused, settings)
+    good, index = accepted(
+        rows.filter(pc.invert(rows["removed"])).drop_columns(["removed"]), refused, settings
+    )
     gone = rows.filter(rows["removed"])["id"].unique()
     gone = gone.filter(pc.invert(pc.is_in(gone, value_set=single(good["id"]))))
     schema = base.schema.append(pa.field("removed", pa.bool_()))
@@ -73,6 +75,7 @@ def _changed(folder: Path, before: Shard, rows: Any, settings: Settings) -> Shar
         hash=before.base,
         delta=None,
         delta_sha256=None,
+        on_tree=before.on_tree + index.stats()["decided_on_tree"],  # at most
     )
     if refused.ids:
         table = refused.table(base.schema.field("id").type)

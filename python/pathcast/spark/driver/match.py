@@ -22,7 +22,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import BinaryType, StringType
 
 from pathcast.spark.artifact import check_engine
-from pathcast.spark.driver.answers import DEAD_COLUMNS, answers
+from pathcast.spark.driver.answers import DEAD_COLUMNS, NODE_COLUMNS, answers
 from pathcast.spark.driver.columns import column_type, quoted
 from pathcast.spark.driver.compile import compile_subscriptions
 from pathcast.spark.driver.compiled import Compiled, RejectedSubscriptions
@@ -83,6 +83,9 @@ def match(documents: DataFrame, subscriptions: Subscriptions, options: MatchOpti
     each good document, with the list `subscriptions`; with `result="delivered"` a row for each document and
     subscriber, with the list of what of the subscriber matched. Neither is ever a row for each match.
 
+    With `nodes=True` matches also have `nodes`: the path and the text of every node that the subscription
+    selects, up to 1 MiB a match; `nodes_left_out` counts those beyond.
+
     Batches are cut at `batch_bytes`. `ship` says whether the index is sent to the workers, or they open it
     where it was compiled; by default it is sent unless they run in this machine's session.
     """
@@ -107,14 +110,15 @@ def match_tagged(documents: DataFrame, subscriptions: Subscriptions, options: Ma
 def split_tagged(tagged: DataFrame) -> tuple[DataFrame, DataFrame]:
     """The matches and the dead letters of a tagged DataFrame."""
     names = [name for name in tagged.columns if name not in DEAD_COLUMNS]
-    kept = [name for name in names if name not in ("doc_id", "subscription_id", "subscriber")]
+    own = {"doc_id", "subscription_id", "subscriber", *NODE_COLUMNS}
+    kept = [name for name in names if name not in own]
     return (
         tagged.where(F.col("reason").isNull()).select(*map(quoted, names)),
         tagged.where(F.col("reason").isNotNull()).select("doc_id", *DEAD_COLUMNS, *map(quoted, kept)),
     )
 
 
-_TAKEN = frozenset(["doc_id", "subscription_id", "subscriber", "subscriptions", *DEAD_COLUMNS])
+_TAKEN = frozenset(["doc_id", "subscription_id", "subscriber", "subscriptions", *NODE_COLUMNS, *DEAD_COLUMNS])
 _AT = "pathcast at"  # a column of our own: which document a row is about
 
 
@@ -147,9 +151,12 @@ class _Plan:
         bare = not (self._kept or at)
         id = self._id if bare else F.struct(self._id.alias("id"), *self._kept, *at)
         documents = self._documents.select(id.alias("id"), self._document)
-        shards: list[ShardFiles | None] = [None]
-        if result != "dead":
-            shards = [*shard_files(spark, compiled, self._options)]
+        # To find bad documents takes no index; what a subscription cannot be decided for, its own.
+        slow = any(shard.on_tree for shard in compiled.manifest.shards)
+        shards: list[ShardFiles | None] = [None] if result == "dead" else []
+        if result != "dead" or (slow and self._options.mode != "DROPMALFORMED"):
+            every = shard_files(spark, compiled, self._options)
+            shards += [files for files in every if result != "dead" or files.shard.on_tree]
         frames = [self._mapped(result, documents, compiled, files) for files in shards]
         found = reduce(lambda left, right: left.union(right), frames)
         if merges:
@@ -160,16 +167,19 @@ class _Plan:
         self, result: Result, documents: DataFrame, compiled: Compiled, files: ShardFiles | None
     ) -> DataFrame:
         options = self._options
-        tells_dead = options.mode != "DROPMALFORMED" and (files is None or files.shard.number == 0)
+        tells_undecided = options.mode != "DROPMALFORMED"
+        first = files is None or (result != "dead" and files.shard.number == 0)
         job = MatchJob(
             result,
             files,
             compiled.manifest.settings,
             options.mode == "FAILFAST",
             options.batch_bytes,
-            tells_dead,
+            tells_undecided and first,
+            tells_undecided=tells_undecided,
+            nodes=options.nodes,
         )
-        return answers(result, documents, on_worker(match_batches, job), compiled.manifest)
+        return answers(result, documents, on_worker(match_batches, job), compiled.manifest, options.nodes)
 
     def _taken_apart(self, found: DataFrame) -> DataFrame:
         kept = [F.col(f"doc_id.{quoted(name)}").alias(name) for name in self._options.keep]

@@ -36,7 +36,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import BinaryType, StringType
 
 from pathcast.spark.artifact import check_engine
-from pathcast.spark.driver.answers import DEAD_COLUMNS, answers
+from pathcast.spark.driver.answers import DEAD_COLUMNS, NODE_COLUMNS, answers
 from pathcast.spark.driver.columns import column_type, quoted
 from pathcast.spark.driver.compiled import Compiled
 from pathcast.spark.driver.delivery_ids import delivery_column, hash_column
@@ -71,6 +71,7 @@ def stream(
     on_batch: Callable[[BatchMetrics], object] | None = None,
     batch_bytes: int = BATCH_BYTES,
     ship: bool | None = None,
+    nodes: bool = False,
 ) -> StreamingQuery:
     """Starts matching a streaming DataFrame and returns Spark's query, to wait for or to stop.
 
@@ -81,7 +82,7 @@ def stream(
 
     Matches have `doc_id`, `subscription_id`, perhaps `subscriber`, and `document_hash`, `index_version` and
     `delivery_id`; dead letters those of `match` and the same three. See `match` for `mode`, `engine`,
-    `batch_bytes` and `ship`; in FAILFAST the query fails at a bad document, and again when it is restarted.
+    `batch_bytes`, `ship` and `nodes`; in FAILFAST the query fails at a bad document, and again at a restart.
 
     `trigger` is None to start a batch as soon as there are documents, an interval such as `10 seconds`, or
     `available` to take what is there and end. `on_batch` is called with the metrics of every batch, and
@@ -90,7 +91,7 @@ def stream(
     """
     if not documents.isStreaming:
         raise ValueError("these documents are not a stream: read them with streaming=True, or use match()")
-    options = MatchOptions(document, id, engine, mode=mode, batch_bytes=batch_bytes, ship=ship)
+    options = MatchOptions(document, id, engine, mode=mode, batch_bytes=batch_bytes, ship=ship, nodes=nodes)
     column_type(documents, id, "documents")
     column_type(documents, document, "documents", (StringType, BinaryType))
     state = _local(checkpoint)
@@ -131,7 +132,7 @@ class _Runner:
         tagged = self._tagged(documents, compiled).persist()
         try:
             work = _Work.of(tagged)
-            matches, dead = _parts(tagged, compiled)
+            matches, dead = _parts(tagged, compiled, self.options.nodes)
             has_dead = work.dead > 0 and self.options.mode != "DROPMALFORMED"
             self.sink.write(Batch(stream, number, compiled.hash, matches, dead, documents, has_dead))
         finally:
@@ -168,17 +169,28 @@ class _Runner:
         for files in shard_files(spark, compiled, self.options):
             first = files.shard.number == 0
             tells = first and mode != "DROPMALFORMED"
-            job = MatchJob("tagged", files, manifest.settings, mode == "FAILFAST", size, tells)
+            nodes, undecided = self.options.nodes, mode != "DROPMALFORMED"
+            job = MatchJob(
+                "tagged",
+                files,
+                manifest.settings,
+                mode == "FAILFAST",
+                size,
+                tells,
+                tells_undecided=undecided,
+                nodes=nodes,
+            )
             function = on_worker(match_metered, MeteredJob(job, first))
-            frames.append(answers("tagged", pairs, function, manifest))
+            frames.append(answers("tagged", pairs, function, manifest, nodes))
         return reduce(lambda left, right: left.union(right), frames)
 
 
-def _parts(tagged: DataFrame, compiled: Compiled) -> tuple[DataFrame, DataFrame]:
+def _parts(tagged: DataFrame, compiled: Compiled, nodes: bool) -> tuple[DataFrame, DataFrame]:
     """Matches and dead letters as sinks get them."""
     version = F.lit(compiled.hash)
     doc_id, hash = F.col("doc_id.id"), F.col("doc_id.hash")
     names = ["subscription_id", "subscriber"] if compiled.manifest.subscriber_type else ["subscription_id"]
+    names += NODE_COLUMNS if nodes else []
     last = [hash.alias("document_hash"), version.alias("index_version")]
     delivered = delivery_column(doc_id, hash, F.col("subscription_id"), version).alias("delivery_id")
     matches = tagged.where(F.col("kind").isNull()).select(doc_id.alias("doc_id"), *names, *last, delivered)
@@ -209,7 +221,7 @@ class _Work:
             documents=sum(task["documents"] for task in first),
             bytes=sum(task["bytes"] for task in first),
             matches=sum(task["matches"] for task in tasks),
-            dead=sum(task["dead"] for task in first),
+            dead=sum(task["dead"] for task in first) + sum(task["undecided"] for task in tasks),
             core_ns=sum(task["core_ns"] for task in tasks),
             task_ns=sum(task["task_ns"] for task in tasks),
             tasks=len(tasks),

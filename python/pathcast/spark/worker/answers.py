@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pathcast.spark.worker.nodes import NODES
 from pathcast.spark.worker.shards import OpenShard
 
 __all__ = ["DEAD", "RESULTS", "Result", "Shape", "no_match", "shaped"]
@@ -34,46 +35,57 @@ DEAD = (
 )
 
 
-def shaped(ids: Any, lists: Any, shard: OpenShard, result: Result, shape: Shape) -> Iterator[Any]:
-    """The matches of some documents; a null in `lists` is a bad document."""
+def shaped(
+    ids: Any,
+    lists: Any,
+    shard: OpenShard,
+    result: Result,
+    shape: Shape,
+    nodes: dict[str, Any] | None = None,
+) -> Iterator[Any]:
+    """The matches of some documents, perhaps with their nodes; a null in `lists` is a bad document."""
     if result == "grouped":
         yield from _grouped(ids, lists, shard)
     elif result == "delivered":
         yield from _delivered(ids, lists, shard)
     else:
-        parts = _lists(ids, lists, shard) if shape == "lists" else _rows(ids, lists, shard)
+        parts = (_lists if shape == "lists" else _rows)(ids, lists, shard, nodes or {})
         for sent, count in parts:
             if result == "tagged":
                 sent |= {name: pa.nulls(count, kind) for name, kind in DEAD}
             yield pa.RecordBatch.from_pydict(sent)
 
 
-def _columns(rows: Any, shard: OpenShard) -> dict[str, Any]:
-    columns = {"subscription_id": shard.ids.take(rows)}
+def _columns(rows: Any, at: int, shard: OpenShard, nodes: dict[str, Any]) -> dict[str, Any]:
+    some = rows.slice(at, _SENT)
+    columns = {"subscription_id": shard.ids.take(some)}
     if shard.subscribers is not None:
-        columns["subscriber"] = shard.subscribers.take(rows)
-    return columns
+        columns["subscriber"] = shard.subscribers.take(some)
+    return columns | {name: column.slice(at, _SENT) for name, column in nodes.items()}
 
 
-def _lists(ids: Any, lists: Any, shard: OpenShard) -> Iterator[tuple[dict[str, Any], int]]:
+def _lists(
+    ids: Any, lists: Any, shard: OpenShard, nodes: dict[str, Any]
+) -> Iterator[tuple[dict[str, Any], int]]:
     offsets, rows = lists.offsets.to_numpy(), lists.values
     bounds = np.union1d(offsets, np.arange(0, len(rows), _LISTED))  # of lists that are neither empty nor long
     of = np.searchsorted(offsets, bounds[:-1], side="right") - 1  # the document of each
     for at in range(0, len(rows), _SENT):
-        some = rows.slice(at, _SENT)
-        first, last = np.searchsorted(bounds, (at, at + len(some)))
-        columns = _columns(some, shard)
+        columns = _columns(rows, at, shard, nodes)
+        first, last = np.searchsorted(bounds, (at, min(at + _SENT, len(rows))))
         found = pa.StructArray.from_arrays(list(columns.values()), list(columns))
         cut = pa.array(bounds[first : last + 1] - at, pa.int32())
         document = ids.take(pa.array(of[first:last]))
         yield {"doc_id": document, "found": pa.ListArray.from_arrays(cut, found)}, last - first
 
 
-def _rows(ids: Any, lists: Any, shard: OpenShard) -> Iterator[tuple[dict[str, Any], int]]:
+def _rows(
+    ids: Any, lists: Any, shard: OpenShard, nodes: dict[str, Any]
+) -> Iterator[tuple[dict[str, Any], int]]:
     rows, of = lists.values, pc.list_parent_indices(lists)
     for at in range(0, len(rows), _SENT):
-        some = rows.slice(at, _SENT)
-        yield {"doc_id": ids.take(of.slice(at, _SENT)), **_columns(some, shard)}, len(some)
+        columns = {"doc_id": ids.take(of.slice(at, _SENT)), **_columns(rows, at, shard, nodes)}
+        yield columns, len(columns["doc_id"])
 
 
 def _grouped(ids: Any, lists: Any, shard: OpenShard) -> Iterator[Any]:
@@ -126,11 +138,13 @@ def _delivered(ids: Any, lists: Any, shard: OpenShard) -> Iterator[Any]:
         at = end
 
 
-def no_match(rows: int, shard: OpenShard, shape: Shape) -> dict[str, Any]:
+def no_match(rows: int, shard: OpenShard, shape: Shape, nodes: bool = False) -> dict[str, Any]:
     """Empty columns of matches, for rows that are dead letters."""
     columns = {"subscription_id": pa.nulls(rows, shard.ids.type)}
     if shard.subscribers is not None:
         columns["subscriber"] = pa.nulls(rows, shard.subscribers.type)
+    if nodes:
+        columns |= {name: pa.nulls(rows, kind) for name, kind in NODES}
     if shape == "rows":
         return columns
     nothing = pa.StructArray.from_arrays(list(columns.values()), list(columns))

@@ -25,10 +25,11 @@ from pathcast.errors import SubscriptionErrors
 from pathcast.index import Index
 from pathcast.spark.artifact import Settings, Shard, replace_file, settings_digest, sha256
 from pathcast.spark.worker.shards import numbered, single, stored_rows
+from pathcast.subscriptions import variables_from
 
 __all__ = ["REPLY", "STORED", "CompileJob", "Refused", "accepted", "compile_shard", "digest"]
 
-STORED = ("id", "xpath", "ordered", "namespaces", "subscriber")
+STORED = ("id", "xpath", "ordered", "namespaces", "variables", "subscriber")
 REPLY = pa.schema([("shard", pa.string()), ("name", pa.string()), ("data", pa.binary())])
 _PART = 4 << 20  # bytes of a file in one row on the way to the driver; Connect caps a message at 128 MiB
 
@@ -127,6 +128,7 @@ def _saved(
         index_sha256=sha256(folder / "index"),
         index_bytes=(folder / "index").stat().st_size,
         rejected=rejected,
+        on_tree=index.stats()["decided_on_tree"],
     )
     seen = os.path.exists(job.marker)
     for file, name in (("index", shard.index), ("rows", shard.rows), ("rejected", rejected)):
@@ -168,7 +170,7 @@ def _merged(before: Shard, rows: Any, refused: Refused, job: CompileJob) -> tupl
 
 def accepted(rows: Any, refused: Refused, settings: Settings) -> tuple[Any, Index]:
     """The rows that make subscriptions, sorted by id, and the index of them."""
-    rows = _single(_complete(rows, refused), refused)
+    rows = _bound(_single(_complete(rows, refused), refused), refused)
     good = rows.select([name for name in STORED if name in rows.column_names]).combine_chunks()
     index = settings.index()
     try:
@@ -200,6 +202,23 @@ def _complete(rows: Any, refused: Refused) -> Any:
             refused.add(row["id"], row["xpath"], reason)
         rows = rows.filter(pc.invert(bad))
     return rows.drop_columns(["problem"])
+
+
+def _bound(rows: Any, refused: Refused) -> Any:
+    """The rows whose variables can be read."""
+    bad = []
+    for at in pc.indices_nonzero(pc.is_valid(rows["variables"])).to_pylist():
+        try:
+            variables_from(rows["variables"][at].as_py())
+        except ValueError as error:
+            refused.add(rows["id"][at].as_py(), rows["xpath"][at].as_py(), str(error))
+            bad.append(at)
+    if not bad:
+        return rows
+    keep = [True] * rows.num_rows
+    for at in bad:
+        keep[at] = False
+    return rows.filter(pa.array(keep)).combine_chunks()
 
 
 def _single(rows: Any, refused: Refused) -> Any:

@@ -41,9 +41,14 @@ def _matched(documents: Any, files: ShardFiles) -> Any:
     step = max(1, _AT_ONCE // max(1, len(shard.index)))
     pieces = []
     for at in range(0, max(1, len(documents)), step):
-        lists = shard.index.match_many(documents.slice(at, step)).to_arrow()
+        results = shard.index.match_many(documents.slice(at, step))
+        lists = results.to_arrow()
         ids = pc.cast(shard.ids.take(lists.values), pa.string())
         mask = pc.is_null(lists) if lists.null_count else None
+        if undecided := {place for place, _ in results.undecided}:
+            # A list that may lack some is none.
+            unsure = pa.array([place in undecided for place in range(len(lists))])
+            mask = pc.or_(pc.is_null(lists), unsure)
         pieces.append(pa.ListArray.from_arrays(pc.cast(lists.offsets, pa.int32()), ids, mask=mask))
     return pa.concat_arrays(pieces)
 
@@ -62,10 +67,11 @@ def matches_columns(batches: Iterator[tuple[Any, Any]], job: FunctionJob) -> Ite
         encoded = pc.dictionary_encode(xpaths)
         for code, xpath in enumerate(encoded.dictionary.to_pylist()):
             places = pc.indices_nonzero(pc.equal(encoded.indices, code))
-            lists = _single(xpath).match_many(documents.take(places)).to_arrow()
-            lengths = pc.list_value_length(lists).to_pylist()
-            for place, length in zip(places.to_pylist(), lengths, strict=True):
-                found[place] = None if length is None else length > 0
+            results = _single(xpath).match_many(documents.take(places))
+            undecided = {at for at, _ in results.undecided}
+            lengths = pc.list_value_length(results.to_arrow()).to_pylist()
+            for at, (place, length) in enumerate(zip(places.to_pylist(), lengths, strict=True)):
+                found[place] = None if length is None or at in undecided else length > 0
         yield pa.array(found, pa.bool_())
 
 

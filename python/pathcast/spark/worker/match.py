@@ -13,14 +13,15 @@ import re
 from dataclasses import dataclass
 from itertools import islice
 from time import perf_counter_ns
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pathcast.errors import DocumentError, printable
+from pathcast.errors import DocumentError, LimitError, printable
 from pathcast.spark.artifact import Settings
 from pathcast.spark.worker.answers import DEAD, Result, Shape, no_match, shaped
+from pathcast.spark.worker.nodes import selected
 from pathcast.spark.worker.shards import Batches, OpenShard, ShardFiles, open_shard
 
 __all__ = ["MatchJob", "Meter", "excerpt", "match_batches"]
@@ -43,6 +44,10 @@ class MatchJob:
     tells_dead: bool = True
     """Whether dead letters are given, if the result has them: of several shards, one does."""
     shape: Shape = "lists"
+    tells_undecided: bool = True
+    """Whether pairs that took too many steps are among the dead letters: every shard has its own."""
+    nodes: bool = False
+    """Whether matches have the nodes that they select."""
 
 
 @dataclass
@@ -53,6 +58,7 @@ class Meter:
     bytes: int = 0
     matches: int = 0
     dead: int = 0
+    undecided: int = 0
     core_ns: int = 0
     """Time in the index."""
 
@@ -78,9 +84,14 @@ def match_batches(batches: Batches, job: MatchJob, meter: Meter | None = None) -
                 meter.core_ns += perf_counter_ns() - started
                 meter.matches += len(lists.values)
                 meter.dead += lists.null_count
-            if lists.null_count and (job.failfast or (job.tells_dead and job.result in ("dead", "tagged"))):
-                yield _dead(ids, documents, results, lists, shard, job)
-            if job.result != "dead":
+                meter.undecided += len(results.undecided)
+            if letters := _letters(results, lists, shard, job):
+                yield _dead(ids, documents, letters, shard, job)
+            if job.result != "dead" and job.nodes:
+                for first, last, found, nodes in selected(documents, lists, shard):
+                    some = ids.slice(first, last - first)
+                    yield from shaped(some, found, shard, job.result, job.shape, nodes)
+            elif job.result != "dead":
                 yield from shaped(ids, lists, shard, job.result, job.shape)
             # Twice as many matches as this slice had on average would still fit.
             documents_at_once = max(1, _MATCHES // max(1, 2 * len(lists.values) // len(documents)))
@@ -103,23 +114,49 @@ def _within(ends: Any, start: int, size: int) -> int:
     return max(start + 1, int(ends.searchsorted(limit, side="right")))
 
 
-def _dead(ids: Any, documents: Any, results: Any, lists: Any, shard: OpenShard, job: MatchJob) -> Any:
+class _Letter(NamedTuple):
+    """Why there is no answer for a document of a slice, or for one subscription and it."""
+
+    at: int
+    reason: str
+    error: DocumentError | None = None
+    """None if the document is good."""
+
+
+def _letters(results: Any, lists: Any, shard: OpenShard, job: MatchJob) -> list[_Letter]:
+    """The bad documents of a slice and the pairs that were not decided, as far as this task tells them."""
+    letters: list[_Letter] = []
+    if not (job.failfast or job.result in ("dead", "tagged")):
+        return letters
+    if lists.null_count and (job.failfast or job.tells_dead):
+        bad = pc.indices_nonzero(pc.is_null(lists)).to_pylist()
+        letters += [_Letter(at, results[at].reason, results[at]) for at in bad]
+    if job.failfast or job.tells_undecided:
+        steps = job.settings.limits.evaluation_steps
+        for at, row in results.undecided:
+            reason = f"deciding the subscription {shard.ids[row].as_py()!r} takes more than {steps:,} steps"
+            letters.append(_Letter(at, reason))
+    return letters
+
+
+def _dead(ids: Any, documents: Any, letters: list[_Letter], shard: OpenShard, job: MatchJob) -> Any:
     """The dead letters of a slice: few, so they may cost Python objects."""
-    bad = pc.indices_nonzero(pc.is_null(lists))
-    places: list[int] = bad.to_pylist()
-    errors: list[DocumentError] = [results[at] for at in places]
     if job.failfast:
-        error, name = errors[0], ids[places[0]].as_py()
+        first, name = letters[0], ids[letters[0].at].as_py()
         if isinstance(name, dict):
             name = name["id"]  # the others are columns that travel with it
-        reason = f"document {name!r} was refused in mode FAILFAST: {error.reason}"
-        raise DocumentError(reason, error.line, error.column, error.kind)
-    columns = {"doc_id": ids.take(bad)}
+        reason = f"document {name!r} was refused in mode FAILFAST: {first.reason}"
+        if first.error is None:
+            raise LimitError(reason)
+        raise DocumentError(reason, first.error.line, first.error.column, first.error.kind)
+    columns = {"doc_id": ids.take(pa.array([letter.at for letter in letters]))}
     if job.result == "tagged":
-        columns |= no_match(len(errors), shard, job.shape)
+        columns |= no_match(len(letters), shard, job.shape, job.nodes)
     values = (
         (error.reason, error.line, error.column, error.kind, excerpt(documents[at].as_buffer(), error))
-        for at, error in zip(places, errors, strict=True)
+        if error
+        else (reason, 0, 0, "undecided", None)
+        for at, reason, error in letters
     )
     for (name, kind), column in zip(DEAD, zip(*values, strict=True), strict=True):
         columns[name] = pa.array(column, kind)

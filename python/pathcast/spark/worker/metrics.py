@@ -42,7 +42,7 @@ def match_metered(batches: Batches, job: MeteredJob) -> Batches:
     assert job.match.shard is not None
     shard = open_shard(job.match.shard)
     values = asdict(meter) | {"task_ns": perf_counter_ns() - started, "first": job.first}
-    columns = {"doc_id": pa.nulls(1, seen[0]), **no_match(1, shard, "lists")}
+    columns = {"doc_id": pa.nulls(1, seen[0]), **no_match(1, shard, "lists", job.match.nodes)}
     columns |= {name: pa.nulls(1, kind) for name, kind in DEAD}
     columns["reason"] = pa.array([json.dumps(values)])
     columns["kind"] = pa.array([METRICS])

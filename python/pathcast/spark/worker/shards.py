@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 from pathcast.errors import IndexFormatError
 from pathcast.index import Index
 from pathcast.spark.artifact import Settings, Shard, sha256
+from pathcast.subscriptions import variables_from
 
 __all__ = [
     "Batches",
@@ -38,6 +39,8 @@ __all__ = [
 ]
 
 Batches: TypeAlias = Iterator[Any]
+
+_ROWS = 10_000  # with variables, that are Python objects at once
 
 
 @dataclass(frozen=True)
@@ -117,15 +120,15 @@ class _Base:
         for row in self._hidden.to_pylist():
             self._index.remove(row)
         added = delta.filter(pc.invert(delta["removed"])).select(self._rows.column_names)
-        self._index.add_many(numbered(added, self._rows.num_rows))
+        numbers = range(self._rows.num_rows, self._rows.num_rows + added.num_rows)
+        self._index.add_many(numbered(added, pa.array(numbers, pa.int64())))
         self._added = added.num_rows
         self._open = self._opened(pa.concat_tables([self._rows, added]))
 
     def _take_back(self) -> None:
         for row in range(self._added):
             self._index.remove(self._rows.num_rows + row)
-        back = numbered(self._rows.take(self._hidden))
-        self._index.add_many(back.set_column(0, "id", self._hidden))
+        self._index.add_many(numbered(self._rows.take(self._hidden), self._hidden))
         self._hidden, self._added = pa.array([], pa.int64()), 0
         self._open = self._opened(self._rows)
 
@@ -211,10 +214,24 @@ def single(column: Any) -> Any:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def numbered(rows: Any, first: int = 0) -> Any:
-    """The table that an index is made from: row numbers for ids."""
-    columns = {"id": pa.array(range(first, first + rows.num_rows), pa.int64()), "xpath": rows["xpath"]}
+def numbered(rows: Any, numbers: Any = None) -> Any:
+    """What an index is made from: row numbers for ids. A table, or rows one by one if there are variables."""
+    if numbers is None:
+        numbers = pa.array(range(rows.num_rows), pa.int64())
+    columns = {"id": numbers, "xpath": rows["xpath"]}
     for name in ("ordered", "namespaces"):
         if rows[name].null_count < rows.num_rows:
             columns[name] = rows[name]
-    return pa.table(columns)
+    if rows["variables"].null_count == rows.num_rows:
+        return pa.table(columns)
+    return _with_variables(rows, numbers)
+
+
+def _with_variables(rows: Any, numbers: Any) -> Iterator[Any]:
+    names = ("xpath", "ordered", "namespaces", "variables")
+    at = 0
+    for batch in rows.select(names).to_batches(_ROWS):
+        for row in batch.to_pylist():
+            bound = variables_from(row["variables"])
+            yield numbers[at].as_py(), row["xpath"], row["ordered"], dict(row["namespaces"] or ()), bound
+            at += 1

@@ -37,7 +37,7 @@ impl Profile {
     fn of(path: &LinearPath) -> Self {
         let mut descendant = path.steps.iter().any(|step| !step.exact);
         let mut wildcard =
-            path.steps.iter().any(|step| step.min > 1 || matches!(step.name, NameTest::Namespace(_)));
+            path.steps.iter().any(|step| step.min > 1 || matches!(step.name, NameTest::Partial(_)));
         let mut attribute = false;
         match path.tail {
             Tail::End => {}

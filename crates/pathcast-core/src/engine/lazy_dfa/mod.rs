@@ -21,8 +21,8 @@
 //! automaton; before the next document the half of the sets that were not used for longest goes. Nothing goes while a
 //! document is open, because open elements stand on sets. The answer does not depend on any of this.
 //!
-//! **Changes.** A path that is added changes the edges of two states at most. What was built from sets with one of them
-//! is forgotten, and nothing else. When a path is taken out everything is.
+//! **Changes.** A path that comes changes the edges of two states and may use numbers of states again; one that goes
+//! takes states with it. What was built from sets with one of these states is forgotten, and nothing else.
 //!
 //! **Signature.** A document is answered by the sets of paths it met. The numbers of those sets are its signature:
 //! documents with equal signatures have equal answers, which the index remembers.
@@ -42,8 +42,8 @@ use super::{Cache, CacheStats, Capabilities, Engine, Found, PathId};
 use crate::names::Resolved;
 use crate::pattern::LinearPath;
 
-/// So many changes are told apart; a run that missed more starts anew.
-const CHANGES: usize = 256;
+/// So many states that changed are remembered at most; a run that missed more starts anew.
+const CHANGED: usize = 2048;
 
 /// The shared part: the automaton that is made deterministic.
 #[derive(Clone, Debug, Default)]
@@ -51,8 +51,10 @@ pub struct LazyDfa {
     automaton: YFilter,
     /// Counts changes, so that a run notices that its cache is of another automaton.
     version: u64,
-    /// The states that the last changes were about, two each; the last one made the version.
-    changed: Vec<[StateId; 2]>,
+    /// The states that changed, each with the version that came of it.
+    changed: Vec<(u64, StateId)>,
+    /// The version after which all of them are known.
+    known_after: u64,
 }
 
 impl LazyDfa {
@@ -68,12 +70,22 @@ impl LazyDfa {
 
     /// The states whose edges changed since a version, sorted; `None` when that is not known.
     pub(super) fn changed_since(&self, version: Option<u64>) -> Option<Vec<StateId>> {
-        let missed = usize::try_from(self.version - version?).unwrap_or(usize::MAX);
-        let first = self.changed.len().checked_sub(missed)?;
-        let mut states: Vec<_> = self.changed[first..].iter().flatten().copied().collect();
+        let version = version.filter(|&version| version >= self.known_after)?;
+        let first = self.changed.partition_point(|&(at, _)| at <= version);
+        let mut states: Vec<_> = self.changed[first..].iter().map(|&(_, state)| state).collect();
         states.sort_unstable();
         states.dedup();
         Some(states)
+    }
+
+    /// Starts a change: the next version, and room to say what it is about.
+    fn change(&mut self) {
+        self.version += 1;
+        if self.changed.len() > CHANGED {
+            let (last, _) = self.changed[CHANGED / 2];
+            self.known_after = last;
+            self.changed.retain(|&(at, _)| at > last);
+        }
     }
 }
 
@@ -81,19 +93,15 @@ impl Engine for LazyDfa {
     type Run = Run;
 
     fn insert(&mut self, path: &LinearPath, id: PathId) {
-        let changed = self.automaton.insert_path(path, id);
-        self.version += 1;
-        if self.changed.len() == 2 * CHANGES {
-            self.changed.drain(..CHANGES);
-        }
-        self.changed.push(changed);
+        self.change();
+        let Self { automaton, version, changed, .. } = self;
+        automaton.insert_path(path, id, |state| changed.push((*version, state)));
     }
 
     fn remove(&mut self, path: &LinearPath, id: PathId) {
-        self.automaton.remove(path, id);
-        self.version += 1;
-        // Numbers of states and paths are used again: what was built with them is of no use.
-        self.changed.clear();
+        self.change();
+        let Self { automaton, version, changed, .. } = self;
+        automaton.remove_path(path, id, |state| changed.push((*version, state)));
     }
 
     fn begin(&self, run: &mut Run) {

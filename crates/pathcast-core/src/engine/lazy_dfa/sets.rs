@@ -103,7 +103,8 @@ impl Sets {
     pub(super) fn holding(&self, states: &[u32]) -> Vec<SetId> {
         let holds = |id: &SetId| {
             let set = self.states(*id);
-            states.iter().any(|state| set.binary_search(state).is_ok())
+            let (few, many) = if set.len() < states.len() { (set, states) } else { (states, set) };
+            few.iter().any(|state| many.binary_search(state).is_ok())
         };
         (1..self.sets.len() as SetId).filter(holds).collect()
     }

@@ -8,17 +8,22 @@ pub(super) struct Symbol(pub(super) u32);
 
 impl Symbol {
     const ATTRIBUTE: u32 = 1 << 31;
-    const NAMESPACE: u32 = 1 << 30;
+    const PARTIAL: u32 = 1 << 30;
     /// No symbol: no name has this number.
     pub(super) const NONE: Self = Self(u32::MAX);
+    /// A name nobody uses that is met by its namespace and by its local part: one number cannot say both.
+    pub(super) const SEVERAL: Self = Self(u32::MAX - 1);
 
     #[inline]
     pub(super) fn element(name: Resolved) -> Self {
-        // A name implies its namespace; only a name nobody uses can be met by its namespace alone.
-        if name.name == NameId::OTHER && name.namespace != NameId::OTHER {
-            Self(name.namespace.0 | Self::NAMESPACE)
-        } else {
-            Self(name.name.0)
+        // A name implies its parts; only a name nobody uses can be met by one of them alone.
+        if name.name != NameId::OTHER {
+            return Self(name.name.0);
+        }
+        match (name.namespace, name.local) {
+            (NameId::OTHER, NameId::OTHER) => Self(NameId::OTHER.0),
+            (one, NameId::OTHER) | (NameId::OTHER, one) => Self(one.0 | Self::PARTIAL),
+            _ => Self::SEVERAL,
         }
     }
 

@@ -70,8 +70,11 @@ impl Transitions {
             .map(|each| each.step)
     }
 
-    /// Adds one that is not there.
+    /// Adds one that is not there, if its symbol tells the name.
     pub(super) fn insert(&mut self, from: SetId, symbol: Symbol, step: Step) {
+        if symbol == Symbol::SEVERAL {
+            return;
+        }
         if self.lines.len() <= from as usize {
             self.lines.resize(from as usize + 1, Line::EMPTY);
         }
@@ -122,7 +125,7 @@ mod tests {
     use crate::names::{NameId, Resolved};
 
     fn symbol(name: u32) -> Symbol {
-        Symbol::element(Resolved { name: NameId(name), namespace: NameId::OTHER })
+        Symbol::element(Resolved { name: NameId(name), ..Resolved::OTHER })
     }
 
     fn step(from: SetId, name: u32) -> Step {

@@ -33,7 +33,7 @@ impl Symbol {
             // `Any` is an edge of its own for elements and number 0 for attributes.
             NameTest::Any => Self(kind),
             NameTest::Name(id) => Self(id.0 << 2 | kind),
-            NameTest::Namespace(id) => Self(id.0 << 2 | kind | 1),
+            NameTest::Partial(id) => Self(id.0 << 2 | kind | 1),
         }
     }
 
@@ -109,20 +109,58 @@ enum Move {
 }
 
 impl YFilter {
-    /// Adds a path; the states whose edges lead elsewhere now, or to more: the last that was there, and the one
-    /// before it.
-    pub(in crate::engine) fn insert_path(&mut self, path: &LinearPath, id: PathId) -> [StateId; 2] {
+    /// Adds a path and tells the states that are not what they were: the last that was there, the one before it, and those
+    /// whose numbers are used again.
+    pub(in crate::engine) fn insert_path(
+        &mut self,
+        path: &LinearPath,
+        id: PathId,
+        mut changed: impl FnMut(StateId),
+    ) {
         let (mut above, mut at, mut new) = (START, START, false);
-        let mut changed = [START, START];
         for step in moves(path) {
             let known = self.existing(at, step).filter(|_| !new);
-            if known.is_none() && !new {
-                (changed, new) = ([above, at], true);
-            }
-            (above, at) = (at, known.unwrap_or_else(|| self.grow(at, step)));
+            let next = known.unwrap_or_else(|| {
+                if !std::mem::replace(&mut new, true) {
+                    [above, at].into_iter().for_each(&mut changed);
+                }
+                self.free.last().copied().into_iter().for_each(&mut changed);
+                self.grow(at, step)
+            });
+            (above, at) = (at, next);
         }
         self.states[at as usize].path = id.0;
-        if new { changed } else { [above, at] }
+        if !new {
+            [above, at].into_iter().for_each(changed);
+        }
+    }
+
+    /// Takes out a path and tells the states that are not what they were: those that went with it, the last that is still
+    /// there, and the one before it.
+    pub(in crate::engine) fn remove_path(
+        &mut self,
+        path: &LinearPath,
+        id: PathId,
+        mut changed: impl FnMut(StateId),
+    ) {
+        let mut trail = Vec::new();
+        let mut at = START;
+        for step in moves(path) {
+            let Some(next) = self.existing(at, step) else { return };
+            trail.push((at, step, next));
+            at = next;
+        }
+        debug_assert_eq!(self.states[at as usize].path, id.0);
+        self.states[at as usize].path = NO_PATH;
+        changed(at);
+        while let Some((from, step, to)) = trail.pop() {
+            changed(from);
+            let state = &self.states[to as usize];
+            if state.children > 0 || state.path != NO_PATH {
+                return;
+            }
+            self.prune(from, step, to);
+        }
     }
 
     #[inline]
@@ -207,26 +245,11 @@ impl Engine for YFilter {
     }
 
     fn insert(&mut self, path: &LinearPath, id: PathId) {
-        self.insert_path(path, id);
+        self.insert_path(path, id, |_| {});
     }
 
     fn remove(&mut self, path: &LinearPath, id: PathId) {
-        let mut trail = Vec::new();
-        let mut at = START;
-        for step in moves(path) {
-            let Some(next) = self.existing(at, step) else { return };
-            trail.push((at, step, next));
-            at = next;
-        }
-        debug_assert_eq!(self.states[at as usize].path, id.0);
-        self.states[at as usize].path = NO_PATH;
-        while let Some((from, step, to)) = trail.pop() {
-            let state = &self.states[to as usize];
-            if state.children > 0 || state.path != NO_PATH {
-                break;
-            }
-            self.prune(from, step, to);
-        }
+        self.remove_path(path, id, |_| {});
     }
 
     fn begin(&self, run: &mut Run) {

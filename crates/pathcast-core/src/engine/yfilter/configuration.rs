@@ -47,7 +47,8 @@ impl YFilter {
         next.staying.extend_from_slice(staying);
         let tests = [
             (element.name, Symbol::element(NameTest::Name(element.name))),
-            (element.namespace, Symbol::element(NameTest::Namespace(element.namespace))),
+            (element.namespace, Symbol::element(NameTest::Partial(element.namespace))),
+            (element.local, Symbol::element(NameTest::Partial(element.local))),
         ];
         for &id in passing.iter().chain(staying) {
             let state = &self.states[id as usize];
@@ -82,7 +83,8 @@ impl YFilter {
         let tests = [
             (true, NameTest::Any),
             (attribute.name != NameId::OTHER, NameTest::Name(attribute.name)),
-            (attribute.namespace != NameId::OTHER, NameTest::Namespace(attribute.namespace)),
+            (attribute.namespace != NameId::OTHER, NameTest::Partial(attribute.namespace)),
+            (attribute.local != NameId::OTHER, NameTest::Partial(attribute.local)),
         ];
         for (_, test) in tests.into_iter().filter(|(known, _)| *known) {
             let end = self.child(id, Symbol::attribute(test));
@@ -106,7 +108,8 @@ impl YFilter {
             if name == NameId::OTHER { 0 } else { Symbol::element(test).sketch() }
         };
         STAR | bit(element.name, NameTest::Name(element.name))
-            | bit(element.namespace, NameTest::Namespace(element.namespace))
+            | bit(element.namespace, NameTest::Partial(element.namespace))
+            | bit(element.local, NameTest::Partial(element.local))
     }
 
     /// Whether one of the states has attribute edges.

@@ -84,8 +84,8 @@ impl Run {
         let step = Step {
             name: Symbol::element(NameTest::Name(element.name)),
             name_sketch: sketch(NameTest::Name(element.name), element.name),
-            namespace: Symbol::element(NameTest::Namespace(element.namespace)),
-            namespace_sketch: sketch(NameTest::Namespace(element.namespace), element.namespace),
+            partial: [element.namespace, element.local].map(|id| Symbol::element(NameTest::Partial(id))),
+            partial_sketch: [element.namespace, element.local].map(|id| sketch(NameTest::Partial(id), id)),
         };
         let from = self.levels.last().map_or(0, |level| level.passing);
         let (to, staying) = (self.passing.len(), self.staying.len());
@@ -114,10 +114,12 @@ impl Run {
         {
             self.enter(automaton, next, found);
         }
-        if state.sketch & step.namespace_sketch != 0
-            && let Some(next) = automaton.child(id, step.namespace)
-        {
-            self.enter(automaton, next, found);
+        for (symbol, sketch) in step.partial.into_iter().zip(step.partial_sketch) {
+            if state.sketch & sketch != 0
+                && let Some(next) = automaton.child(id, symbol)
+            {
+                self.enter(automaton, next, found);
+            }
         }
         if state.star != NONE {
             self.enter(automaton, state.star, found);
@@ -153,8 +155,8 @@ impl Run {
 struct Step {
     name: Symbol,
     name_sketch: u64,
-    namespace: Symbol,
-    namespace_sketch: u64,
+    partial: [Symbol; 2],
+    partial_sketch: [u64; 2],
 }
 
 fn sketch(test: NameTest, id: NameId) -> u64 {
@@ -176,8 +178,6 @@ fn test_attributes(automaton: &YFilter, id: StateId, attributes: &[Resolved], fo
         if attribute.name != NameId::OTHER {
             test(NameTest::Name(attribute.name));
         }
-        if attribute.namespace != NameId::OTHER {
-            test(NameTest::Namespace(attribute.namespace));
-        }
+        attribute.partials().for_each(|id| test(NameTest::Partial(id)));
     }
 }

@@ -134,8 +134,8 @@ def indexes(table: str, name: str) -> Iterator[str]:
 
     An index that is sorted takes no long text, and names may be long, so texts are indexed by their hash.
 
-    >>> list(indexes("XMLFrame", "run_xmlframe"))[0]
-    'create index if not exists run_xmlframe_node on run_xmlframe using hash (node)'
+    >>> list(indexes("Predicate", "tests"))[1]
+    'create index if not exists tests_text_value on tests using hash (text_value)'
     """
     for columns in tables.INDEXES.get(table, ()):
         text = any(tables.COLUMNS[table][column] == "varchar" for column in columns)

@@ -6,6 +6,7 @@ const KEPT = 300; // seconds
 const samples = [];
 const number = (value, digits = 0) => value.toLocaleString(undefined, { maximumFractionDigits: digits });
 const bytes = (value) => (value >= 1 << 20 ? `${number(value / (1 << 20), 1)} MB` : `${number(value / 1024)} KB`);
+const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString(undefined, { hour12: false });
 const milliseconds = (value) => `${number(value * 1000, value < 0.01 ? 2 : 0)} ms`;
 
 const TILES = [
@@ -41,8 +42,9 @@ function draw() {
         width,
         height: 190,
         cursor: { y: false },
+        legend: { live: false },
         scales: { y: { range: (_, low, high) => [0, Math.max(high * 1.1, 1e-3)] } },
-        axes: [axis, { ...axis, size: 64, values: (_, ticks) => ticks.map(show) }],
+        axes: [{ ...axis, space: 80, values: (_, ticks) => ticks.map(clock) }, { ...axis, size: 64, values: (_, ticks) => ticks.map(show) }],
         series: [{}, ...fields.map((name, at) => ({ label: NAMES[name] ?? name, stroke: strokes[at], width: 2, points: { show: false }, value: (_, value) => (value === null ? "" : show(value)) }))],
       },
       data(fields),

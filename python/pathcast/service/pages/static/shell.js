@@ -100,14 +100,15 @@ export function act(work) {
   };
 }
 
-/** A table of rows; a column is a title, how to show a row, and perhaps a class. */
+/** A table of rows; a column is a title, how to show a row, and perhaps a class.
+ *  On a phone each row is a card, so cells know their titles, and roles say what they are all the same. */
 export function table(label, columns, rows) {
   if (!rows.length) return h("p", { className: "empty" }, "Nothing here.");
   return h(
     "table",
-    { "aria-label": label },
-    h("thead", {}, h("tr", {}, columns.map(([title]) => h("th", { scope: "col" }, title)))),
-    h("tbody", {}, rows.map((row) => h("tr", {}, columns.map(([, show, kind]) => h("td", { className: kind || "" }, show(row) ?? ""))))),
+    { "aria-label": label, role: "table" },
+    h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, columns.map(([title]) => h("th", { scope: "col", role: "columnheader" }, title)))),
+    h("tbody", { role: "rowgroup" }, rows.map((row) => h("tr", { role: "row" }, columns.map(([title, show, kind]) => h("td", { className: kind || "", role: "cell", "data-title": title }, show(row) ?? ""))))),
   );
 }
 
@@ -163,6 +164,7 @@ function head() {
     h("nav", { "aria-label": "Pages" }, links),
     theme(),
   );
+  document.querySelector("nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" }); // on a phone
 }
 
 head();

@@ -10,9 +10,9 @@ function actions(row) {
   return h(
     "span",
     {},
-    row.delivery?.webhook ? button("Test", async () => {
+    row.delivery ? button("Test", async () => {
       const answer = await call("POST", `${one(row.id)}/test`);
-      notice(answer.delivered ? `The receiver answered ${answer.status}.` : `Not delivered: ${answer.reason}`, answer.delivered);
+      notice(answer.delivered ? `Delivered${answer.status ? `, answered ${answer.status}` : ""}.` : `Not delivered: ${answer.reason}`, answer.delivered);
     }) : null,
     button(row.enabled ? "Pause" : "Go on", async () => { await call("PATCH", one(row.id), { enabled: !row.enabled }); await show(); }),
     button("Remove", async () => {
@@ -33,7 +33,7 @@ const list = paged(
   (rows) => table("Subscriptions", [
     ["Id", (row) => code(row.id)],
     ["Expression", (row) => code(row.xpath), "long"],
-    ["Delivery", (row) => row.delivery?.webhook?.url ?? "pull, events", "long"],
+    ["Delivery", (row) => row.delivery?.webhook?.url ?? (row.delivery?.kafka ? `Kafka: ${row.delivery.kafka.topic}` : "pull, events"), "long"],
     ["State", (row) => (row.enabled ? state("enabled", true) : state("paused"))],
     ["", actions, "actions"],
   ], rows),
