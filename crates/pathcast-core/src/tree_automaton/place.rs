@@ -74,7 +74,7 @@ pub(super) struct Asked {
     askers: Vec<(Leaf, Asker)>,
     /// Rules that wait for no test.
     pub(super) always: Vec<Waiting>,
-    /// Whether the string-value and text nodes are asked for, and attributes of a namespace, of a local part or of any name.
+    /// Whether the string-value, text nodes, and attributes of other than one name are asked for.
     pub(super) own: bool,
     pub(super) text: bool,
     pub(super) wild: bool,
