@@ -9,10 +9,10 @@
 //! to the elements above that ask. Nothing of the document is kept but open elements and the texts being compared.
 //!
 //! **Data.** [`atoms`]: atoms and the tests of each subject, looked up by hash, trie and Aho-Corasick automaton.
-//! [`summary`]: tests that most values pass, asked instead of told. [`subjects`], [`place`], [`computed`]: whose values are asked for.
-//! [`rules`], [`ways`]: conjunctions, and who is told when they hold. [`keys`], [`lists`]: what they wait for.
-//! [`compile`]: from a condition to rules. [`gate`]: what
-//! of a condition can be decided so. [`run`], [`decide`]: one document.
+//! [`summary`]: tests that most values pass, asked instead of told. [`subjects`], [`place`], [`computed`]: whose values
+//! are asked for. [`rules`], [`ways`]: conjunctions, and who is told when they hold. [`keys`], [`lists`]: what they wait
+//! for. [`compile`]: from a condition to rules. [`gate`]: what of a condition can be decided so. [`run`], [`decide`]: one
+//! document.
 //!
 //! **Invariants.** Equal atoms and equal rules are one. An atom, a rule, a subject and a constant live while somebody uses
 //! them, so any order of changes leaves what a rebuild would, but for the choice of keys, which no answer depends on.

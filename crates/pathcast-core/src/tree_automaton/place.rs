@@ -49,7 +49,7 @@ impl Ats {
     pub(super) fn of(name: Option<Resolved>) -> Self {
         let Some(name) = name else { return Self { kinds: [Some(At::DOCUMENT), None, None, None] } };
         let mut partials = At::partials_of(name);
-        Self { kinds: [Some(At(name.name.0)), partials.next(), partials.next(), Some(At::ANY)] }
+        Self { kinds: [Some(At(name.name.0)), Some(At::ANY), partials.next(), partials.next()] }
     }
 
     #[inline]
@@ -74,7 +74,7 @@ pub(super) struct Asked {
     askers: Vec<(Leaf, Asker)>,
     /// Rules that wait for no test.
     pub(super) always: Vec<Waiting>,
-    /// Whether the string-value and text nodes are asked for, and attributes of a namespace or of any name.
+    /// Whether the string-value, text nodes, and attributes of other than one name are asked for.
     pub(super) own: bool,
     pub(super) text: bool,
     pub(super) wild: bool,
@@ -108,7 +108,7 @@ impl Asked {
         &self.askers[from..from + len]
     }
 
-    /// Those who look at attributes of a namespace or of any name.
+    /// Those who look at attributes of a namespace, of a local part or of any name.
     pub(super) fn wild(&self) -> &[(Leaf, Asker)] {
         let from = self.askers.partition_point(|&(each, _)| each < Leaf::Wild(NameTest::Any));
         &self.askers[from..]

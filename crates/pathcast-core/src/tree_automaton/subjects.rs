@@ -43,7 +43,7 @@ pub(super) enum Leaf {
     Text,
     /// Its attribute of this name.
     Attribute(NameId),
-    /// Its attributes of a namespace or of any name.
+    /// Its attributes of a namespace, of a local part or of any name.
     Wild(NameTest),
 }
 
