@@ -13,7 +13,7 @@
 //!
 //! Nothing of a document is handed over before its end: a bad document leaves no rows.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use hashbrown::{HashMap, HashSet};
 
 use super::numbers::{Key, Kind, numbered};
 use super::{ANY, DOCUMENT, STRING_VALUE, TEXT, spell};
@@ -85,7 +85,7 @@ impl Shredder {
         asked: Vec<Asked>,
     ) -> Self {
         let wants_text = asked.iter().any(|(.., name)| name == STRING_VALUE || name == TEXT);
-        let mut subjects: FxHashMap<Box<str>, Vec<(Box<str>, i64)>> = FxHashMap::default();
+        let mut subjects: HashMap<Box<str>, Vec<(Box<str>, i64)>> = HashMap::default();
         for (subject, node, name) in asked {
             subjects.entry(node.into()).or_default().push((name.into(), subject));
         }
@@ -126,10 +126,10 @@ struct Gathered {
     most_rows: u64,
     key: Key,
     /// The values that tests look at, by the name of their node.
-    subjects: FxHashMap<Box<str>, Vec<(Box<str>, i64)>>,
+    subjects: HashMap<Box<str>, Vec<(Box<str>, i64)>>,
     wants_text: bool,
     /// The paths that were handed over.
-    paths: FxHashSet<i64>,
+    paths: HashSet<i64>,
     uris: Vec<Box<str>>,
     names: String,
     nodes: Vec<Node>,
@@ -143,7 +143,7 @@ struct Gathered {
     /// Where the text node that is being read starts.
     text_node: Option<usize>,
     /// A place for rows that must not be written twice.
-    seen: FxHashSet<(usize, i64)>,
+    seen: HashSet<(usize, i64)>,
 }
 
 impl Gathered {
@@ -187,7 +187,7 @@ impl Gathered {
         let parent = self.open.last().copied().unwrap_or(0);
         self.open.push(self.nodes.len());
         let above = self.nodes.get(parent).map_or(0, |node| node.path);
-        let content = [&above.to_le_bytes()[..], self.names[name.0..name.1].as_bytes()].concat();
+        let content = [&above.to_le_bytes()[..], &self.names.as_bytes()[name.0..name.1]].concat();
         let (path, _) = numbered(self.key, Kind::Other, b'x', &content);
         self.nodes.push(Node { name, namespace, depth: depth as i32, parent, path, text: (at, at) });
     }
@@ -363,7 +363,7 @@ mod tests {
 
     #[derive(Default)]
     struct Lines {
-        names: FxHashMap<i64, String>,
+        names: HashMap<i64, String>,
         lines: Vec<String>,
     }
 
