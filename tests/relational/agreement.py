@@ -31,7 +31,15 @@ def disagreements(
     for number, batch in sets:
         for at, subscription in enumerate(batch.subscriptions):
             namespaces = {**subscription.namespaces, **({"": batch.default} if batch.default else {})}
-            rows.append((f"{number}/{at}", subscription.xpath, subscription.ordered, namespaces))
+            rows.append(
+                (
+                    f"{number}/{at}",
+                    subscription.xpath,
+                    subscription.ordered,
+                    namespaces,
+                    subscription.variables or None,
+                )
+            )
     database.subscribe(rows)
     index.add_many(rows)
     documents = [

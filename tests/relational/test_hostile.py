@@ -269,3 +269,21 @@ def test_two_clients_that_subscribe_at_once_agree(postgres: PostgresServer) -> N
     assert clients[2].count("Slot") == 200 * 2, "each pattern is there once"
     for client in clients:
         client.close()
+
+
+def test_a_candidate_beyond_its_limit_is_told_and_the_rest_is_answered() -> None:
+    document = f"<r>{'<a/>' * 2_000}</r>"
+    rows = [
+        ("costly", "//*[count(preceding::*) > count(following::*)]"),
+        ("cheap", "//a"),
+        ("odd", "//a[not(b)]"),
+    ]
+    for limits in (Limits(evaluation_steps=10_000), Limits(work=1_000)):
+        with Relational("duckdb", limits=limits) as database:
+            database.subscribe(rows)
+            found = database.match([("d", document), ("e", "<a/>")])
+            assert {("d", "cheap"), ("e", "cheap"), ("e", "odd")} <= set(found)
+            assert ("d", "costly") not in found
+            ((name, error),) = database.dead_letters
+            assert (name, error.kind) == ("d", "limit")
+            assert limits.work == 1_000 or "'costly'" in error.reason

@@ -37,7 +37,7 @@ def test_any_order_of_changes_equals_a_fresh_database(make: Make) -> None:
         rows = []
         for id in random.sample(range(200), 60):
             one = random.choice(drawn)
-            rows.append((id, one.xpath, one.ordered, one.namespaces or None))
+            rows.append((id, one.xpath, one.ordered, one.namespaces or None, one.variables or None))
         database.subscribe(rows)
         index.add_many(rows)
         gone: list[Id] = random.sample(index.ids(), 25)

@@ -38,8 +38,22 @@ def operators(node: Any) -> Iterator[tuple[str, int]]:
                 yield from operators(value)
 
 
-def joined(database: Relational, documents: list[bytes], query: str) -> dict[str, int]:
-    """The most rows that any join or aggregate gave while a statement ran over some documents."""
+def sides(node: Any) -> Iterator[tuple[int, int]]:
+    """Of every hash join of a plan: the rows that were looked up, and those that were hashed."""
+    if isinstance(node, list):
+        for each in node:
+            yield from sides(each)
+    elif isinstance(node, dict):
+        kind = str(node.get("operator_type") or node.get("Node Type"))
+        if kind.replace("_", " ").lower() == "hash join":
+            left, right = (next(operators(each))[1] for each in node.get("children") or node["Plans"])
+            yield left, right
+        for value in node.values():
+            yield from sides(value)
+
+
+def analysed(database: Relational, documents: list[bytes], query: str) -> Any:
+    """The plan of a statement after it ran over some documents."""
     settings = database.settings
     with database._backend.reading() as session:
         shape = session.shape()
@@ -49,8 +63,13 @@ def joined(database: Relational, documents: list[bytes], query: str) -> dict[str
         session.run(shape, rows)
         found = session.rows(f"explain (analyze, format json) {names.filled(query, 1)}")
     plan = found[0][-1]
+    return json.loads(plan) if isinstance(plan, str) else plan
+
+
+def joined(database: Relational, documents: list[bytes], query: str) -> dict[str, int]:
+    """The most rows that any join or aggregate gave while a statement ran over some documents."""
     most: dict[str, int] = {}
-    for kind, count in operators(json.loads(plan) if isinstance(plan, str) else plan):
+    for kind, count in operators(analysed(database, documents, query)):
         name = kind.lower().replace("_", " ")
         if any(word in name for word in ("join", "loop", "group", "aggregate", "distinct")):
             most[name] = max(most.get(name, 0), count)
@@ -78,6 +97,17 @@ def test_a_common_slot_is_looked_up_and_not_multiplied(database: Relational) -> 
         most = joined(database, documents(), query)
         assert most, "no join was seen in the plan"
         assert max(most.values()) <= 4 * DOCUMENTS, most
+
+
+def test_the_facts_are_looked_up_and_not_hashed(make: Make) -> None:
+    """Hashing all facts for each level took more time than everything else."""
+    database = make(False)
+    database.subscribe([("rare", "//item[code = 1][p]"), *((name, f"//p[{name} != 1][q]") for name in "abc")])
+    many = "<p><a/><b/><c/><q/></p>" * 50
+    some = [f"<news><item><code>{number}</code>{many}</item></news>".encode() for number in range(10)]
+    found = list(sides(analysed(database, some, steps.PATTERNS)))
+    assert found, "no hash join was seen in the plan"
+    assert all(hashed <= looked_up for looked_up, hashed in found), found
 
 
 def test_a_pattern_rises_once_for_each_chain(database: Relational) -> None:

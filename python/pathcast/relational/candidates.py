@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from pathcast.errors import DocumentError, DocumentLimitError, EvaluationError, LimitError
 from pathcast.index import Index
 from pathcast.limits import Limits
 from pathcast.types import Document, Id
@@ -18,6 +19,14 @@ if TYPE_CHECKING:
     from pathcast.relational.settings import Settings
 
 HELD = 50_000  # expressions
+
+
+class UndecidedError(LimitError):
+    """Candidates that cost more than `Limits.evaluation_steps`: the documents' places, with what to say."""
+
+    def __init__(self, errors: list[tuple[int, DocumentError]]) -> None:
+        super().__init__("; ".join(error.reason for _, error in errors))
+        self.errors = errors
 
 
 class Verifier:
@@ -42,15 +51,32 @@ class Verifier:
         definitions: Mapping[str, str],
         documents: Sequence[Document],
     ) -> Iterator[tuple[int, str]]:
-        """The candidates that match; `definitions` has the expression of each subscription."""
+        """The candidates that match; `definitions` has the expression of each subscription.
+
+        Raises `UndecidedError` in the end if some were not decided, because they cost too much.
+        """
         wanted: dict[int, set[Id]] = {}
+        errors: list[tuple[int, DocumentError]] = []
         for document, name in candidates:
             wanted.setdefault(document, set()).add(name)
         self._learn(definitions)
         for document, names in wanted.items():
-            for id in self._index.match(documents[document]):
+            try:
+                found: Sequence[Id] = self._index.match(documents[document])
+            except EvaluationError as error:
+                found = error.matches
+                failures = [json.loads(str(id)) for id in error.failures if id in names]
+                if failures:
+                    told = EvaluationError([], failures)
+                    errors.append((document, DocumentLimitError(str(told), 0, 0)))
+            except DocumentError as error:  # more work than the limit allows, for all candidates together
+                found = ()
+                errors.append((document, error))
+            for id in found:
                 if id in names:
                     yield document, str(id)
+        if errors:
+            raise UndecidedError(errors)
 
     def _learn(self, definitions: Mapping[str, str]) -> None:
         fresh = {name: text for name, text in definitions.items() if self._known.get(name) != text}

@@ -11,7 +11,7 @@ from pathcast.errors import DocumentError, SubscriptionErrors
 from pathcast.limits import Limits
 from pathcast.relational.answers import Answers, merged, pairs
 from pathcast.relational.backends import connect
-from pathcast.relational.candidates import Verifier
+from pathcast.relational.candidates import UndecidedError, Verifier
 from pathcast.relational.documents import batches
 from pathcast.relational.settings import NODE_BITS, Settings
 from pathcast.relational.sql import steps
@@ -31,7 +31,7 @@ ROWS = 20_000_000
 
 
 class DeadLetter(NamedTuple):
-    """A document that was refused, with the reason."""
+    """A document that was refused, or that some subscription took too long to decide on, with the reason."""
 
     document: Id
     error: DocumentError
@@ -175,7 +175,8 @@ class Relational:
             rows, refused = self._shred(sources, shape)
             dead.extend(DeadLetter(ids[at], error) for at, error in refused)
             session.run(shape, rows)
-            matched = self._matched(session, shape, sources)
+            matched, undecided = self._matched(session, shape, sources)
+            dead.extend(DeadLetter(ids[at], error) for at, error in undecided)
             for document, names in self._answers.by_document(*matched):
                 id = ids[document]
                 found[id] = merged([found[id], names]) if id in found else names
@@ -195,25 +196,35 @@ class Relational:
             shape.subjects,
         )
 
-    def _matched(self, session: Reader, shape: Shape, sources: Sequence[Document]) -> tuple[Any, Any]:
-        """The documents' places in the batch with the subscriptions that match, as two columns."""
+    def _matched(
+        self, session: Reader, shape: Shape, sources: Sequence[Document]
+    ) -> tuple[tuple[Any, Any], list[tuple[int, DocumentError]]]:
+        """The documents' places in the batch with the subscriptions that match, as two columns.
+
+        Behind them those of documents with candidates that took too long.
+        """
         import pyarrow as pa
         import pyarrow.compute as pc
 
         nodes, texts = session.pairs(steps.MATCHES)
         documents = pc.shift_right(nodes, NODE_BITS)
         if not shape.is_weak:
-            return documents, texts
+            return (documents, texts), []
         session.make("Candidate", steps.CANDIDATES)
         nodes, asked = session.pairs("select node, subscription from {Candidate}")
         if not len(nodes):
-            return documents, texts
+            return (documents, texts), []
         definitions = dict(zip(*map(pa.Array.to_pylist, session.pairs(steps.DEFINITIONS)), strict=True))
         candidates = zip(pc.shift_right(nodes, NODE_BITS).to_pylist(), asked.to_pylist(), strict=True)
-        decided = list(self._verifier.decide(candidates, definitions, sources))
+        decided: list[tuple[int, str]] = []
+        undecided: list[tuple[int, DocumentError]] = []
+        try:
+            decided.extend(self._verifier.decide(candidates, definitions, sources))
+        except UndecidedError as error:
+            undecided = error.errors
         more = [pa.array([document for document, _ in decided], pa.int64())]
         names = [pa.array([text for _, text in decided], pa.string())]
-        return pa.concat_arrays([documents, *more]), pa.concat_arrays([texts, *names])
+        return (pa.concat_arrays([documents, *more]), pa.concat_arrays([texts, *names])), undecided
 
     def sweep(self) -> None:
         """Deletes rows that no subscription uses; removing leaves none, so there should be none."""
