@@ -7,7 +7,9 @@ use pathcast_core::engine::AttributeFilters;
 use pathcast_core::index::{EngineKind, Id, Index, Settings};
 use pathcast_core::limits::Limits;
 use pathcast_core::names::Namespaces;
+use pathcast_core::pattern::Written;
 use pathcast_core::reader::{Document, DocumentErrorKind, Entities};
+use pathcast_core::xpath::{Binding, Variables};
 use pathcast_papers::ENGINES;
 use toml::{Table, Value};
 
@@ -112,15 +114,32 @@ fn numbers(index: &Index, document: &[u8]) -> Vec<i64> {
     numbers
 }
 
+/// What the variables of a case are bound to.
+fn variables(table: &Table) -> Variables {
+    let Some(Value::Table(bound)) = table.get("variables") else { return Vec::new() };
+    let binding = |value: &Value| match value {
+        Value::String(text) => Binding::Text(text.as_str().into()),
+        Value::Integer(number) => Binding::Number(*number as f64),
+        Value::Float(number) => Binding::Number(*number),
+        Value::Boolean(truth) => Binding::Boolean(*truth),
+        other => Binding::Expression(other["xpath"].as_str().unwrap().into()),
+    };
+    let mut all: Variables =
+        bound.iter().map(|(name, value)| (name.as_str().into(), binding(value))).collect();
+    // A variable may use those before it, and a table forgets the order.
+    all.sort_by_key(|(_, value)| matches!(value, Binding::Expression(text) if text.contains('$')));
+    all
+}
+
 /// Adds every expression of a case; the numbers of those that match.
 fn fill(index: &mut Index, table: &Table, from: i64) -> Vec<(i64, String, bool)> {
     let expected = texts(table, "matches").into_iter().map(|xpath| (xpath, true));
     let all = expected.chain(texts(table, "misses").into_iter().map(|xpath| (xpath, false)));
     let mut added = Vec::new();
     for (number, (xpath, expected)) in (from..).zip(all) {
-        index
-            .add(Id::Number(number), &xpath, flag(table, "ordered"), &namespaces(table))
-            .unwrap_or_else(|error| panic!("{xpath}: {error}"));
+        let mut written = Written::new(&xpath, flag(table, "ordered"), &namespaces(table));
+        written.variables = variables(table);
+        index.add_written(Id::Number(number), &written).unwrap_or_else(|error| panic!("{xpath}: {error}"));
         added.push((number, xpath, expected));
     }
     added
