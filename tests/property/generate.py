@@ -434,15 +434,21 @@ def draw_document(random: Random, *, namespaced: bool | None = None) -> Document
 
 
 def draw_subscription(
-    random: Random, near: Document | None, *, ordered: bool | None = None, default: str = ""
+    random: Random,
+    near: Document | None,
+    *,
+    ordered: bool | None = None,
+    default: str = "",
+    variables: bool = False,
 ) -> Subscription:
     """One subscription; every fifth is ordered unless told otherwise, half of the rest is any XPath."""
     if ordered is None:
         ordered = random.random() < 0.2
         if not ordered and random.random() < 0.5:
             namespaced = near is not None and near.namespaced
-            xpath, variables = TypedWriter(random, namespaced=namespaced).bound()
-            return Subscription(xpath, False, dict(PREFIXES) if namespaced else {}, variables)
+            writer = TypedWriter(random, namespaced=namespaced)
+            xpath, bound = writer.bound() if variables else (writer.expression(), {})
+            return Subscription(xpath, False, dict(PREFIXES) if namespaced else {}, bound)
     return ExpressionWriter(random, near, ordered=ordered, default=default).subscription()
 
 
@@ -452,5 +458,8 @@ def draw_batch(random: Random, documents: int = 5, subscriptions: int = 40) -> B
     namespaced = kind < 0.35
     default = random.choice(URIS) if 0.1 < kind < 0.2 else ""
     drawn = [draw_document(random, namespaced=namespaced) for _ in range(documents)]
-    asked = [draw_subscription(random, random.choice(drawn), default=default) for _ in range(subscriptions)]
+    asked = [
+        draw_subscription(random, random.choice(drawn), default=default, variables=True)
+        for _ in range(subscriptions)
+    ]
     return Batch(drawn, asked, default, ignore_namespaces=0.2 < kind < 0.3)

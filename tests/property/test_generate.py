@@ -25,6 +25,7 @@ def test_both_verdicts_are_frequent_and_nothing_is_refused() -> None:
                 ordered=subscription.ordered,
                 namespaces=batch.namespaces(subscription),
                 ignore_namespaces=batch.ignore_namespaces,
+                variables=subscription.variables,
             )
             for tree in trees:
                 counts[subscription.ordered, expression.matches(tree)] += 1

@@ -57,7 +57,7 @@ class Lifecycle(RuleBasedStateMachine):
         self.index.add(id, subscription.xpath, ordered=subscription.ordered)
         self.model[id] = subscription  # a known id keeps its place
 
-    @rule(pairs=st.lists(st.tuples(IDS, SHARED), max_size=6))
+    @rule(pairs=st.lists(st.tuples(IDS, SHARED), max_size=6, unique_by=lambda pair: pair[0]))
     def add_many(self, pairs: list[tuple[int | str, Subscription]]) -> None:
         self.index.add_many((id, subscription.xpath) for id, subscription in pairs)
         self.model.update(pairs)

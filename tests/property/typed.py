@@ -21,6 +21,7 @@ POSITIONS = (
     *("1", "1", "2", "3", "last()", "last() - 1", "position() = 1", "position() > 1", "position() < 3"),
     *("position() = last()", "position() mod 2 = 1", "last() > 1", "position() != last()"),
 )
+NAN = float("nan")
 TESTS = ("node()", "node()", "text()", "comment()", "processing-instruction()", "processing-instruction('p')")
 
 
@@ -37,7 +38,7 @@ class TypedWriter:
         if self.random.random() < 0.15:
             self.variables = {
                 "s": self.random.choice(("x", "xy", "1", "", "it's", "b")),
-                "n": self.random.choice((0, 1, 2, -2.5, 10, float("nan"))),
+                "n": self.random.choice((0, 1, 2, -2.5, 10, NAN)),
                 "b": self.random.random() < 0.5,
                 "p": XPath(self.path(1)),
                 "e": XPath(self.random.choice(("count($p)", "string($p)", "$p[$n]", "$p | //b", "not($p)"))),
@@ -72,7 +73,8 @@ class TypedWriter:
             return f"{self.path(size - 1, attribute)} | {self.path(size - 1, attribute)}"
         if size > 0 and kind < 0.2:
             inner = self.nodes(size - 1, attribute)
-            predicates = "".join(f"[{self.predicate(size - 1)}]" for _ in range(random.choice((0, 1, 1, 2))))
+            drawn = [self.predicate(size - 1) for _ in range(random.choice((0, 1, 1, 2)))]
+            predicates = "".join(f"[{each}]" for each in drawn if "following::" not in each)
             tail = random.choice(("", "", "/", "//"))
             return f"({inner}){predicates}{tail}{self.step(size - 1, True) if tail else ''}"
         return self.path(size, attribute)
