@@ -56,7 +56,7 @@ def _matched(documents: Any, files: ShardFiles) -> Any:
 def _joined(parts: list[Any]) -> Any:
     """The lists of several shards as one each."""
     rows = zip(*(part.to_pylist() for part in parts), strict=True)
-    joined = [None if row[0] is None else [id for some in row for id in some] for row in rows]
+    joined = [None if None in row else [id for some in row for id in some] for row in rows]
     return pa.array(joined, pa.list_(pa.string()))
 
 
