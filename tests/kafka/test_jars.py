@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ import pytest
 
 from tests.kafka import jars
 
-TOOLS = ("bash", "env", "dirname", "mkdir", "rm", "mv", "touch", "cat")
+TOOLS = ("bash", "env", "dirname", "mkdir", "rm", "mv", "touch", "cat", "sha256sum")
 MAVEN = """#!/usr/bin/env bash
 for argument; do [[ $argument != -DoutputDirectory=* ]] || folder=${argument#*=}; done
 mkdir -p "$folder"
@@ -26,6 +27,8 @@ def checkout(tmp_path: Path) -> Path:
     (tmp_path / "tools/jars").mkdir(parents=True)
     for name in ("fetch", "pom.xml"):
         shutil.copy(jars.ROOT / "tools/jars" / name, tmp_path / "tools/jars")
+    empty = hashlib.sha256().hexdigest()
+    (tmp_path / "tools/jars/checksums.sha256").write_text(f"{empty}  new.jar\n")
     (tmp_path / "path").mkdir()
     for tool in TOOLS:
         found = shutil.which(tool)
@@ -64,6 +67,15 @@ def test_new_archives_take_the_place_of_the_old(checkout: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert held(checkout) == {"kafka/new.jar"}
     assert (checkout / ".jars/kafka/fetched").exists()
+
+
+@pytest.mark.parametrize("listed", ["", f"{'0' * 64}  new.jar\n"])
+def test_an_archive_that_is_not_the_expected_one_is_not_used(checkout: Path, listed: str) -> None:
+    (checkout / "tools/jars/checksums.sha256").write_text(listed)
+    done = fetch(checkout)
+    assert done.returncode == 1
+    assert "new.jar is not what checksums.sha256 expects" in done.stderr
+    assert held(checkout) == {"kafka/old.jar"}
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,7 @@ def test_workers_that_do_not_see_the_folder_send_their_files(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": 4, "pathcast": "9.0"}, r"format version 4, .* reads up to 3: upgrade Pathcast to 9\.0"),
+        ({"format": 5, "pathcast": "9.0"}, r"format version 5, .* reads up to 4: upgrade Pathcast to 9\.0"),
         ({"format": 2}, r"format version 2, from an older Pathcast.*compile the subscriptions again"),
         ({"id_type": "int"}, "is damaged .*checksum.*compile the subscriptions again"),
         ({"shards": []}, "is damaged"),

@@ -173,7 +173,7 @@ def test_a_file_of_version_1_is_still_read(path: Path) -> None:
     assert (index.xpath("anywhere"), index.xpath(3)) == ("//b[@x = 1]", "/a[b][c]")
     assert index.stats()["subscriptions"] == len(dict(index.items())) == 12
     again = saved_and_loaded(index, path)
-    assert path.read_bytes()[8:12] == struct.pack("<I", 2)
+    assert path.read_bytes()[8:12] == struct.pack("<I", 3)
     assert {document: again.match(document) for document in expected} == expected
 
 
