@@ -87,5 +87,5 @@ def test_types_that_a_stream_relies_on(tmp_path: Path) -> None:
 
 
 def test_where_it_cannot_look_is_told() -> None:
-    with pytest.raises(ValueError, match="dbfs:/x is no folder"):
+    with pytest.raises(ValueError, match="dbfs:/x is not a folder"):
         remove_unused("dbfs:/x")
