@@ -53,7 +53,7 @@ test-rust: setup ## Pass the tests of the Rust core
 	@cargo test --quiet --locked --package pathcast-core --package pathcast-fuzz --package pathcast-papers
 
 test-python: java setup jars ## Pass the tests of the Python package and of the documentation
-	@$(bin)/python -m pytest --quiet -n $(JOBS)
+	@$(bin)/python -m pytest --quiet -n $(JOBS) --dist worksteal
 
 faults: java setup jars ## Kill drivers, workers, brokers and the service in the middle of their work (half an hour)
 	@PATHCAST_FAULTS=1 $(bin)/python -m pytest --quiet tests/spark/test_faults.py tests/spark/test_connect.py \

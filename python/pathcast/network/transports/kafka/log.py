@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from confluent_kafka import KafkaError, KafkaException, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, KafkaError, KafkaException, TopicPartition
 
 from pathcast.network.state import Record, StateError
 from pathcast.network.transports.kafka.connection import Connection, TransportError, is_lasting, reason
@@ -51,8 +51,8 @@ def read_state(connection: Connection, topic: str, stopping: Callable[[], bool])
     consumer = connection.consumer({"group.id": topic, "enable.partition.eof": True})
     latest: dict[bytes, bytes] = {}
     try:
-        low, _ = consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=QUIET)
-        consumer.assign([TopicPartition(topic, 0, low)])
+        # The client finds the beginning itself, and asks again while a new topic has no leader yet.
+        consumer.assign([TopicPartition(topic, 0, OFFSET_BEGINNING)])
         heard = time.monotonic()
         while not stopping():
             if time.monotonic() - heard > QUIET:
