@@ -49,15 +49,7 @@ pub(super) fn excludes(known: &[&ValueTest], other: &ValueTest) -> bool {
         ValueTest::Equals(text) => known.iter().any(|test| !test.accepts(text)),
         ValueTest::Differs(text) => follows(known, &ValueTest::Equals(text.clone())),
         ValueTest::Number(comparison, number) => {
-            let opposite = match comparison {
-                Comparison::Equal => Comparison::NotEqual,
-                Comparison::NotEqual => Comparison::Equal,
-                Comparison::Less => Comparison::GreaterEqual,
-                Comparison::LessEqual => Comparison::Greater,
-                Comparison::Greater => Comparison::LessEqual,
-                Comparison::GreaterEqual => Comparison::Less,
-            };
-            follows(known, &ValueTest::Number(opposite, *number))
+            follows(known, &ValueTest::Number(comparison.opposite(), *number))
         }
         _ => false,
     }

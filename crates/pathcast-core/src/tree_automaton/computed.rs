@@ -116,24 +116,12 @@ fn compared(comparison: Comparison, left: &Typed, right: &Typed) -> Option<Compu
             // No value is no number as a string, and none of many as a count.
             let absent = if computed.is_number() { 0.0 } else { f64::NAN };
             let negated = compare(comparison, absent, number);
-            let asked = if negated { opposite(comparison) } else { comparison };
+            let asked = if negated { comparison.opposite() } else { comparison };
             (ValueTest::Number(asked, Real::new(number)?), negated)
         }
         _ => return None,
     };
     Some(Computation { steps, leaf, computed, test, negated })
-}
-
-/// The comparison that two numbers pass when they do not pass this one.
-fn opposite(comparison: Comparison) -> Comparison {
-    match comparison {
-        Comparison::Equal => Comparison::NotEqual,
-        Comparison::NotEqual => Comparison::Equal,
-        Comparison::Less => Comparison::GreaterEqual,
-        Comparison::LessEqual => Comparison::Greater,
-        Comparison::Greater => Comparison::LessEqual,
-        Comparison::GreaterEqual => Comparison::Less,
-    }
 }
 
 type Value = (Computed, Steps, Leaf);

@@ -31,6 +31,18 @@ pub fn compare(comparison: Comparison, left: f64, right: f64) -> bool {
 }
 
 impl Comparison {
+    /// The comparison that two numbers pass when they do not pass this one; NaN passes neither `<` nor `>=`.
+    pub fn opposite(self) -> Self {
+        match self {
+            Self::Equal => Self::NotEqual,
+            Self::NotEqual => Self::Equal,
+            Self::Less => Self::GreaterEqual,
+            Self::LessEqual => Self::Greater,
+            Self::Greater => Self::LessEqual,
+            Self::GreaterEqual => Self::Less,
+        }
+    }
+
     /// The same question asked from the other side.
     pub fn mirrored(self) -> Self {
         match self {
