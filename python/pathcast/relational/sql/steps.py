@@ -141,40 +141,33 @@ join (
 _PATHS = f"(select node, path, diff from {{XMLBelow}} where node % {1 << NODE_BITS} = 0)"
 """The paths of whole documents: the number of a document node ends in zeros."""
 
-MATCHES = f"""
+
+def _found(exact: str, union: str) -> str:
+    """The subscribers of what was found, by paths for linear ones and by facts for the others."""
+    return f"""
 select b.node, s.subscription
 from (
     select c.path, c.diff, u.subscription
     from {{BatchStep}} c
     join {{Subscriber}} u on u.pattern = c.step
-    where u.is_exact
+    where {exact} u.is_exact
 ) s
 join {_PATHS} b on b.path = s.path and b.diff = s.diff
-union all
+{union}
 select f.node, s.subscription
 from {{Fact}} f
 join {{Subscriber}} s on s.pattern = f.slot
-where s.is_exact
+where {exact} s.is_exact
 """
+
+
+MATCHES = _found("", "union all")
 """Who gets what: a document satisfies a subscription if it has one of the patterns that say all of it.
 
 Linear subscriptions are answered by the paths. A pair may come several times.
 """
 
-CANDIDATES = f"""
-select b.node, s.subscription
-from (
-    select c.path, c.diff, u.subscription
-    from {{BatchStep}} c
-    join {{Subscriber}} u on u.pattern = c.step
-    where not u.is_exact
-) s
-join {_PATHS} b on b.path = s.path and b.diff = s.diff
-union
-select f.node, s.subscription
-from {{Fact}} f
-join {{Subscriber}} s on s.pattern = f.slot
-where not s.is_exact
+CANDIDATES = f"""{_found("not", "union")}
 except
 select * from ({MATCHES}) as matched
 """
