@@ -12,7 +12,7 @@ from tests.service.receiver import Receiver
 from tests.service.server import Server
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 PAGES = ("", "playground", "subscriptions", "documents", "deliveries", "keys", "docs")
 
@@ -107,3 +107,14 @@ def test_the_theme_can_be_switched(page: Page) -> None:
     before = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.get_by_role("button", name="Switch between light and dark").click()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
+
+
+@pytest.mark.parametrize("name", ["", "subscriptions", "documents"])
+def test_nothing_can_be_pressed_before_the_topics_are_there(page: Page, name: str) -> None:
+    held: list[Route] = []
+    page.route("**/v1/topics?limit=1000", lambda route: held.append(route))
+    with page.expect_request("**/v1/topics?limit=1000"):
+        page.goto(f"/{name}")
+    assert page.locator("main").evaluate("(main) => main.inert")
+    held.pop().continue_()
+    page.locator("main:not([inert])").wait_for()

@@ -1,5 +1,5 @@
 // Webhook calls and dead letters: look, and try again.
-import { act, call, code, find, h, notice, paged, state, table, when } from "./shell.js";
+import { act, call, code, find, h, notice, paged, start, state, table, when } from "./shell.js";
 
 const letters = paged(
   find("dead"),
@@ -55,4 +55,4 @@ const calls = paged(
 );
 
 find("filter").addEventListener("change", act(calls));
-act(async () => { await letters(); await calls(); })();
+start(async () => { await letters(); await calls(); });

@@ -1,5 +1,5 @@
 // Documents: publish one, see the newest, who got each and why.
-import { act, call, code, fillTopics, find, h, notice, paged, state, table, when } from "./shell.js";
+import { act, call, code, fillTopics, find, h, notice, paged, start, state, table, when } from "./shell.js";
 
 const topic = find("topic");
 
@@ -51,9 +51,9 @@ find("publish").addEventListener("submit", act(async (event) => {
   }
 }));
 
-act(async () => {
+start(async () => {
   await fillTopics(topic);
   await list();
   const wanted = new URLSearchParams(location.search).get("document");
   if (wanted) await look(wanted);
-})();
+});

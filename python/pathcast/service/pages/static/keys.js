@@ -1,5 +1,5 @@
 // Keys: make, rotate, revoke. A secret is shown once.
-import { act, call, code, find, h, notice, paged, table, when } from "./shell.js";
+import { act, call, code, find, h, notice, paged, start, table, when } from "./shell.js";
 
 find("scopes").append(...["publish", "subscribe", "read", "admin"].map((scope) => h("label", { className: "inline" }, h("input", { type: "checkbox", name: "scope", value: scope, checked: scope !== "admin" }), scope)));
 
@@ -49,4 +49,4 @@ find("make").addEventListener("submit", act(async (event) => {
   notice(`The key, shown this once: ${made.key}`, true);
 }));
 
-act(list)();
+start(list);

@@ -1,5 +1,5 @@
 // The overview: figures of the last minutes, drawn as they come, and the topics.
-import { act, call, find, h, notice, table, when } from "./shell.js";
+import { act, call, find, h, notice, start, table, when } from "./shell.js";
 import { uPlot } from "./vendor/vendor.js";
 
 const KEPT = 300; // seconds
@@ -81,11 +81,11 @@ find("new-topic").addEventListener("submit", act(async (event) => {
   await topics();
 }));
 
-act(async () => {
+start(async () => {
   draw();
   await topics();
   await follow();
   setInterval(() => { if (!document.hidden) follow().catch((error) => notice(error.message)); }, 1000);
-})();
+});
 addEventListener("themechange", draw);
 addEventListener("resize", () => { for (const { plot, place } of drawn) plot.setSize({ width: Math.max(200, place.clientWidth - 30), height: 190 }); });

@@ -100,6 +100,12 @@ export function act(work) {
   };
 }
 
+/** Load what a page first shows. Before that nothing can be pressed: a form must not act on a choice that is not there yet. */
+export async function start(work) {
+  await act(work)();
+  find("content").inert = false;
+}
+
 /** A table of rows; a column is a title, how to show a row, and perhaps a class.
  *  On a phone each row is a card, so cells know their titles, and roles say what they are all the same. */
 export function table(label, columns, rows) {

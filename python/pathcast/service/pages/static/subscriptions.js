@@ -1,5 +1,5 @@
 // Subscriptions of one topic: put, pause, remove, try the receiver; which are hot, slow, or never matched.
-import { act, call, code, fillTopics, find, h, notice, paged, state, table } from "./shell.js";
+import { act, call, code, fillTopics, find, h, notice, paged, start, state, table } from "./shell.js";
 
 const topic = find("topic");
 const base = () => `v1/topics/${encodeURIComponent(topic.value)}`;
@@ -72,4 +72,4 @@ find("add").addEventListener("submit", act(async (event) => {
   notice(secret ? `Put. The secret of the webhook, shown this once: ${secret}` : "Put. The next document sees it.", true);
 }));
 
-act(async () => { if (await fillTopics(topic)) await show(); })();
+start(async () => { if (await fillTopics(topic)) await show(); });
