@@ -14,8 +14,8 @@ pip := PIP_DISABLE_PIP_VERSION_CHECK=1 $(bin)/python -m pip install --quiet
 # Directories are in the list because a file that is gone shows only in its directory's time.
 rust := Cargo.toml Cargo.lock $(shell find crates -type d -o -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup prerequisites java demo serve tour test test-rust test-python faults fuzz browser pages lint bench bench-quick jars lock \
-    format clean
+.PHONY: help setup prerequisites java demo serve tour test test-rust test-python faults fuzz audit reproducible browser pages lint bench \
+    bench-quick jars lock format clean
 
 help: ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
@@ -38,7 +38,7 @@ $(venv)/installed: requirements.lock | prerequisites
 
 $(venv)/built: $(venv)/installed pyproject.toml $(rust) | prerequisites
 	@echo "Building the extension (release)"
-	@PATH="$(CURDIR)/$(bin):$$PATH" $(pip) --no-build-isolation --no-deps --editable .
+	@RUSTFLAGS="$${RUSTFLAGS:-} $$(tools/build/flags)" PATH="$(CURDIR)/$(bin):$$PATH" $(pip) --no-build-isolation --no-deps --editable .
 	@touch $@
 
 demo: java setup ## Compile, match and deliver on local Spark, with a report in build/demo
@@ -65,6 +65,12 @@ FUZZ_SECONDS ?= 600
 fuzz: ## Let a coverage-guided fuzzer look for broken laws (needs cargo-fuzz and a nightly toolchain)
 	@for target in documents expressions files schemas; do \
 	    cargo +nightly fuzz run --sanitizer none $$target -- -max_total_time=$(FUZZ_SECONDS) -max_len=1024 -timeout=10; done
+
+audit: ## Check licences and sources of the Rust dependencies (needs cargo-deny)
+	@cargo deny --offline check bans licenses sources
+
+reproducible: setup ## Build the extension twice in different folders and compare the bytes (ten minutes)
+	@tools/build/twice
 
 browser: ## Install the Chromium that browser tests need, if there is none (Debian)
 	@command -v "$${PATHCAST_CHROMIUM:-chromium}" >/dev/null || \

@@ -1,5 +1,7 @@
 //! The Python binding: one file a class, Arrow in and out, errors mapped, no algorithms.
 
+#![forbid(unsafe_code)]
+
 use pathcast_core::index::EngineKind;
 use pathcast_papers::ENGINES;
 use pyo3::prelude::*;

@@ -1,0 +1,101 @@
+//! An index in a file.
+//!
+//! Magic, version, length and checksum in front, so that a damaged, cut or newer file is told apart; then settings,
+//! names, distinct expressions in normal form, and subscriptions in order. Loading registers the expressions again
+//! without parsing them. Nothing in a file is trusted: every number is checked, nothing is executed. Writing takes
+//! no memory worth naming: the payload leaves in pieces, and the front is written last.
+
+mod read;
+mod write;
+
+use std::fmt;
+use std::io::{self, Cursor};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::kind::EngineKind;
+use super::set::Index;
+use crate::pattern::DecodeError;
+
+const MAGIC: &[u8; 8] = b"PATHCAST";
+/// Version 2 keeps expressions as written, and two limits more; version 3 keeps entities and their limit.
+const VERSION: u32 = 3;
+/// Stands before the local part of a `*:a`; no name starts with it.
+const ANY_NAMESPACE: char = ':';
+const HEADER: usize = 8 + 4 + 8 + 4;
+
+/// A file that is no index of this version.
+#[derive(Debug)]
+pub enum IndexFormatError {
+    /// It cannot be read or written.
+    Io(io::Error),
+    /// It is something else.
+    NotAnIndex,
+    /// A newer version made it.
+    Newer(u32),
+    /// It was damaged or cut.
+    Damaged(&'static str),
+    /// The caller no longer wants it.
+    Cancelled,
+}
+
+impl fmt::Display for IndexFormatError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => write!(f, "the index file cannot be read or written: {error}"),
+            Self::NotAnIndex => write!(f, "this file is not a Pathcast index"),
+            Self::Newer(version) => write!(
+                f,
+                "this index file has format version {version}, but this Pathcast reads up to {VERSION}: upgrade \
+                 Pathcast or save the index again with this version"
+            ),
+            Self::Cancelled => write!(f, "reading or writing the index was ended by the caller"),
+            Self::Damaged(what) => {
+                write!(f, "this index file is damaged ({what}): save it again from its source")
+            }
+        }
+    }
+}
+
+impl std::error::Error for IndexFormatError {}
+
+impl From<DecodeError> for IndexFormatError {
+    fn from(_: DecodeError) -> Self {
+        Self::Damaged("contents that make no sense")
+    }
+}
+
+impl Index {
+    /// Writes the index to a file: first beside it, then renamed, so that a crash leaves the old one.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn save(&self, path: &Path) -> Result<(), IndexFormatError> {
+        // Its own name for every call: threads may save to one path at once, and the last one wins whole.
+        static CALLS: AtomicU64 = AtomicU64::new(0);
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}.{}.part", std::process::id(), CALLS.fetch_add(1, Ordering::Relaxed)));
+        let part = path.with_file_name(name);
+        let written = std::fs::File::create(&part).map_err(IndexFormatError::Io).and_then(|file| {
+            let renamed = |file: std::fs::File| file.sync_all().and_then(|()| std::fs::rename(&part, path));
+            renamed(self.write(file)?).map_err(IndexFormatError::Io)
+        });
+        if written.is_err() {
+            let _ = std::fs::remove_file(&part);
+        }
+        written
+    }
+
+    /// Reads an index from a file; its engine must be one of these.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no index of this version.
+    pub fn load(path: &Path, engines: &[EngineKind]) -> Result<Self, IndexFormatError> {
+        Self::from_bytes(&std::fs::read(path).map_err(IndexFormatError::Io)?, engines)
+    }
+
+    /// The index as the bytes of a file; nothing if the caller no longer wants them.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.write(Cursor::new(Vec::new())).map(Cursor::into_inner).unwrap_or_default()
+    }
+}

@@ -1,0 +1,1 @@
+"""What happens when the disk is full or fails under us."""
