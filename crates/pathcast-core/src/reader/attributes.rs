@@ -82,6 +82,14 @@ pub(super) struct Attributes {
     duplicates: Duplicates,
 }
 
+/// A start tag, its attributes aside.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scanned {
+    pub(super) name: QName,
+    /// Where `>`, `/>` or the end of the text is.
+    pub(super) end: usize,
+}
+
 /// Bytes of an attribute value that need a look.
 const fn value_stops() -> [bool; 256] {
     let mut stops = [false; 256];
@@ -107,31 +115,34 @@ impl Attributes {
         self.declarations.shrink_to(kept_bytes / size_of::<Slot>());
     }
 
-    /// Scans what stands between `<` and `>` (or `/>`) and returns the element's name. Offsets count from its start.
+    /// Scans what stands behind `<`, and finds where the tag ends: before `>`, before `/>`, or with the text. Offsets
+    /// count from its start. Without `entities` those that a document declares are faults.
     #[inline]
     pub(super) fn scan(
         &mut self,
         tag: &str,
         limits: &Limits,
-        entities: &mut Expansion,
-    ) -> Result<QName, Fault> {
+        entities: Option<&mut Expansion>,
+    ) -> Result<Scanned, Fault> {
         self.slots.clear();
         self.declarations.clear();
         self.scratch.clear();
-        let element = scan_name(tag, 0, limits)?;
-        if element.end < tag.len() {
-            self.scan_attributes(tag, element.end, limits, entities)?;
-        }
-        Ok(element)
+        let name = scan_name(tag, 0, limits)?;
+        let end = match tag.as_bytes().get(name.end) {
+            None | Some(b'>') => name.end,
+            Some(_) => self.scan_attributes(tag, name.end, limits, entities)?,
+        };
+        Ok(Scanned { name, end })
     }
 
+    /// The attributes from behind the element's name on; returns where the tag ends.
     fn scan_attributes(
         &mut self,
         tag: &str,
         from: usize,
         limits: &Limits,
-        entities: &mut Expansion,
-    ) -> Result<(), Fault> {
+        mut entities: Option<&mut Expansion>,
+    ) -> Result<usize, Fault> {
         // offsets are 32 bits wide, and the scratch string may come to hold every value twice
         if tag.len() > 1 << 30 {
             return Err(Fault::limit(0, "a tag may not be longer than 1 GiB"));
@@ -142,7 +153,8 @@ impl Attributes {
         let (mut met, mut again) = (0u64, 0u64);
         loop {
             let start = skip_space(bytes, at);
-            if start == bytes.len() {
+            if matches!(bytes[start..], [] | [b'>', ..] | [b'/', b'>', ..]) {
+                at = start;
                 break;
             }
             if start == at {
@@ -155,13 +167,13 @@ impl Attributes {
             let bit = fingerprint(&bytes[start..name.end]);
             again |= met & bit;
             met |= bit;
-            at = self.scan_attribute(tag, start, name, limits, entities)?;
+            at = self.scan_attribute(tag, start, name, limits, entities.as_deref_mut())?;
         }
         if again != 0 {
             self.duplicates.refuse(&self.slots, tag)?;
             self.duplicates.refuse(&self.declarations, tag)?;
         }
-        Ok(())
+        Ok(at)
     }
 
     /// The rest of an attribute after its name; returns where it ends.
@@ -172,7 +184,7 @@ impl Attributes {
         start: usize,
         name: QName,
         limits: &Limits,
-        entities: &mut Expansion,
+        entities: Option<&mut Expansion>,
     ) -> Result<usize, Fault> {
         let bytes = tag.as_bytes();
         let equals = skip_space(bytes, name.end);
@@ -331,7 +343,7 @@ pub(super) fn rewrite_value(
     at: usize,
     quote: u8,
     limits: &Limits,
-    entities: &mut Expansion,
+    mut entities: Option<&mut Expansion>,
     out: &mut String,
 ) -> Result<usize, Fault> {
     let bytes = text.as_bytes();
@@ -358,9 +370,10 @@ pub(super) fn rewrite_value(
                     return Err(unfinished_reference(text, at, name + length));
                 }
                 let name_end = name + length;
-                match references::resolve(&text[name..name_end], at)? {
-                    Some(c) => out.push(c),
-                    None => entities.write_value(&text[name..name_end], at, limits, out)?,
+                match (references::resolve(&text[name..name_end], at)?, entities.as_deref_mut()) {
+                    (Some(c), _) => out.push(c),
+                    (None, Some(entities)) => entities.write_value(&text[name..name_end], at, limits, out)?,
+                    (None, None) => return Err(Fault::malformed(at, "an entity is not expanded here")),
                 }
                 at = name + length + 1;
                 from = at;

@@ -5,7 +5,7 @@
 
 use quick_xml::events::Event;
 
-use super::attributes::{Attributes, long_name};
+use super::attributes::{Attributes, Scanned, long_name};
 use super::declaration;
 use super::doctype::{self, Defaults};
 use super::encoding::Detected;
@@ -15,7 +15,7 @@ use super::namespaces::Namespaces;
 use super::references;
 use super::sink::{Sink, StartTag, UriId};
 use super::tokens;
-use crate::chars::{is_space, ncname, skip_space};
+use crate::chars::{QName, is_space, ncname, skip_space};
 use crate::limits::Limits;
 
 /// A scratch buffer grown beyond this is not kept for the next document.
@@ -125,8 +125,39 @@ impl Markup {
         }
     }
 
-    #[inline]
     fn start<S: Sink>(&mut self, tag: &str, offset: u64, sink: &mut S) -> Result<(), Fault> {
+        self.enter()?;
+        self.entities.at_token(offset);
+        let scanned = self.attributes.scan(tag, &self.limits, Some(&mut self.entities));
+        // offsets within the tag count from behind its `<`
+        scanned
+            .and_then(|scanned| self.start_tag(tag, scanned.name, offset, sink))
+            .map_err(|fault| fault.later(1))
+    }
+
+    /// Scans a start tag of which only the beginning is known, from behind its `<`. Nothing if anything is wrong or
+    /// unusual: then it is for [`Markup::handle`] to say.
+    #[inline]
+    pub(super) fn scan_ahead(&mut self, rest: &str) -> Option<Scanned> {
+        self.attributes.scan(rest, &self.limits, None).ok()
+    }
+
+    /// The tag that was scanned ahead.
+    #[inline]
+    pub(super) fn start_scanned<S: Sink>(
+        &mut self,
+        tag: &str,
+        name: QName,
+        offset: u64,
+        sink: &mut S,
+    ) -> Result<(), Fault> {
+        self.enter()?;
+        self.start_tag(tag, name, offset, sink).map_err(|fault| fault.later(1))
+    }
+
+    /// One element more is open.
+    #[inline]
+    fn enter(&mut self) -> Result<(), Fault> {
         if self.depth == 0 {
             if self.stage == Stage::Epilog {
                 return Err(Fault::malformed(0, "a document has one root element; this is a second one"));
@@ -138,14 +169,17 @@ impl Markup {
             return Err(Fault::limit(0, reason));
         }
         self.depth += 1;
-        // offsets within the tag count from behind its `<`
-        self.start_tag(tag, offset, sink).map_err(|fault| fault.later(1))
+        Ok(())
     }
 
     #[inline]
-    fn start_tag<S: Sink>(&mut self, tag: &str, offset: u64, sink: &mut S) -> Result<(), Fault> {
-        self.entities.at_token(offset);
-        let element = self.attributes.scan(tag, &self.limits, &mut self.entities)?;
+    fn start_tag<S: Sink>(
+        &mut self,
+        tag: &str,
+        element: QName,
+        offset: u64,
+        sink: &mut S,
+    ) -> Result<(), Fault> {
         if !self.defaults.is_empty() {
             self.defaults.apply(&tag[..element.end], tag, &mut self.attributes, &self.limits, offset)?;
         }
@@ -199,7 +233,7 @@ impl Markup {
     }
 
     #[inline]
-    fn end<S: Sink>(&mut self, sink: &mut S) {
+    pub(super) fn end<S: Sink>(&mut self, sink: &mut S) {
         self.namespaces.close(self.depth);
         self.depth -= 1;
         if self.depth == 0 {
@@ -208,13 +242,20 @@ impl Markup {
         sink.end();
     }
 
-    #[inline]
     fn text<S: Sink>(&mut self, text: &str, sink: &mut S) -> Result<(), Fault> {
+        if self.depth > 0
+            && let Some(at) = cdata_end(text.as_bytes())
+        {
+            return Err(Fault::malformed(at, "\"]]>\" may not stand in text; write ]]&gt;"));
+        }
+        self.plain_text(text, sink)
+    }
+
+    /// Text without `>`.
+    #[inline]
+    pub(super) fn plain_text<S: Sink>(&mut self, text: &str, sink: &mut S) -> Result<(), Fault> {
         if self.depth == 0 {
             return self.outside(text);
-        }
-        if let Some(at) = cdata_end(text.as_bytes()) {
-            return Err(Fault::malformed(at, "\"]]>\" may not stand in text; write ]]&gt;"));
         }
         if self.wants_text {
             sink.text(text);
@@ -236,7 +277,8 @@ impl Markup {
         Fault::malformed(at, format!("text is not allowed {place} the root element"))
     }
 
-    fn reference<S: Sink>(&mut self, name: &str, offset: u64, sink: &mut S) -> Result<(), Fault> {
+    /// A reference in text.
+    pub(super) fn reference<S: Sink>(&mut self, name: &str, offset: u64, sink: &mut S) -> Result<(), Fault> {
         if self.depth == 0 {
             return Err(self.stray(0));
         }
@@ -335,7 +377,7 @@ impl Markup {
 
     /// What is wrong in a start tag that the document ends in; a fault at its end means only that it is not closed.
     pub(super) fn scan_unfinished(&mut self, tag: &str) -> Result<(), Fault> {
-        self.attributes.scan(tag, &self.limits, &mut self.entities).map(|_| ())
+        self.attributes.scan(tag, &self.limits, Some(&mut self.entities)).map(|_| ())
     }
 }
 

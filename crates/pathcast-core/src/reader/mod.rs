@@ -4,7 +4,8 @@
 //!
 //! 1. bytes to clean text (`encoding`, `decode`, `clean`, `source`): the encoding is found, characters are
 //!    checked, line ends normalised. Clean UTF-8 in memory is not copied.
-//! 2. clean text to tokens: quick-xml, which finds where a token ends and that end tags match, and is lax otherwise.
+//! 2. clean text to tokens: the usual ones in one pass (`memory`), all others and those of streams by quick-xml, which
+//!    finds where a token ends and that end tags match, and is lax otherwise.
 //! 3. tokens to events (`markup`, `attributes`, `namespaces`, `references`, `declaration`): everything XML
 //!    1.0 and Namespaces 1.0 demand of names, attributes, references, comments and of the order of things.
 //! 4. the DOCTYPE (`doctype`) and entities (`entities`): checked, never fetched, attribute defaults applied, entities bounded.
@@ -26,6 +27,7 @@ mod entities;
 mod error;
 mod input;
 mod markup;
+mod memory;
 mod namespaces;
 mod offsets;
 mod position;
@@ -63,6 +65,8 @@ const LARGE: usize = 64 << 20;
 /// Reads documents one after another; buffers are kept in between.
 pub struct Reader {
     document: Markup,
+    /// Where the names of open elements are, of a text in memory.
+    open: Vec<(usize, usize)>,
     buffers: Buffers,
     /// The token of a stream that is being read.
     token: Vec<u8>,
@@ -79,6 +83,7 @@ impl Reader {
     pub fn with_entities(limits: Limits, entities: Entities) -> Self {
         Self {
             document: Markup::new(limits, entities),
+            open: Vec::new(),
             buffers: Buffers::default(),
             token: Vec::new(),
             sizes: Sizes::default(),
@@ -167,8 +172,8 @@ impl Reader {
         let detected = encoding::detect(document).ok()?;
         let bytes = &document[detected.mark..];
         let text = match detected.encoding {
-            Encoding::Utf8 => std::str::from_utf8(bytes).ok()?,
-            Encoding::Ascii if bytes.is_ascii() => std::str::from_utf8(bytes).ok()?,
+            Encoding::Utf8 => simdutf8::basic::from_utf8(bytes).ok()?,
+            Encoding::Ascii if bytes.is_ascii() => simdutf8::basic::from_utf8(bytes).ok()?,
             _ => return None,
         };
         is_clean(text).then_some((text, detected))
@@ -182,36 +187,8 @@ impl Reader {
         sink: &mut S,
     ) -> Result<(), DocumentError> {
         self.document.begin(detected, sink.wants_text());
-        let mut tokens = quick_xml::Reader::from_str(text);
-        let mut pulse = Pulse::default();
-        loop {
-            let start = tokens.buffer_position();
-            if pulse.requested() {
-                return Err(place(Fault::cancelled(), text, start));
-            }
-            let result = match tokens.read_event() {
-                Ok(Event::Eof) => {
-                    let whole = self.document.finish(start);
-                    return whole.map_err(|fault| place(fault, text, start));
-                }
-                Ok(Event::DocType(_)) => {
-                    self.document.doctype(&text[start as usize..tokens.buffer_position() as usize])
-                }
-                Ok(event) => {
-                    sink.token(start, tokens.buffer_position());
-                    self.document.handle(&event, start, sink)
-                }
-                Err(error) => {
-                    let raw = &text[start as usize..];
-                    let ended =
-                        memchr::memchr3(b';', b'<', b'&', raw.as_bytes().get(1..).unwrap_or_default());
-                    Err(tokens::explain(&error, raw, ended.is_none(), &mut self.document))
-                }
-            };
-            if let Err(fault) = result {
-                return Err(place(fault, text, start));
-            }
-        }
+        memory::read(text, &mut self.document, &mut self.open, sink)
+            .map_err(|(fault, start)| place(fault, text, start))
     }
 
     /// Reads from a source: tokens are gathered in a buffer.
@@ -221,7 +198,7 @@ impl Reader {
         known: Option<Detected>,
         sink: &mut S,
     ) -> Result<(), DocumentError> {
-        let Self { document, buffers, token, sizes } = self;
+        let Self { document, buffers, token, sizes, .. } = self;
         let limit = document.limits().document_bytes;
         let mut source = Source::new(source, buffers, *sizes, limit, known);
         let detected = match (known, source.detect()) {

@@ -129,7 +129,8 @@ impl<'a> Cursor<'a> {
     pub(super) fn attribute_value(&mut self, out: &mut String) -> Result<(), Fault> {
         let quote = self.quote("a default value in quotes is expected")?;
         let Self { text, at, limits, entities } = self;
-        let end = super::super::attributes::rewrite_value(text, *at, *at, quote, limits, entities, out)?;
+        let end =
+            super::super::attributes::rewrite_value(text, *at, *at, quote, limits, Some(entities), out)?;
         self.at = end + 1;
         Ok(())
     }
