@@ -242,7 +242,8 @@ impl Markup {
         sink.end();
     }
 
-    fn text<S: Sink>(&mut self, text: &str, sink: &mut S) -> Result<(), Fault> {
+    /// Text.
+    pub(super) fn text<S: Sink>(&mut self, text: &str, sink: &mut S) -> Result<(), Fault> {
         if self.depth > 0
             && let Some(at) = cdata_end(text.as_bytes())
         {

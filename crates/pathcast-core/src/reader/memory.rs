@@ -66,11 +66,10 @@ impl Tokens<'_> {
             [b'<', ..] => return self.start_tag(at, document, sink),
             _ => {
                 let (end, plain) = text_end(bytes, at);
-                if plain {
-                    sink.token(at as u64, end as u64);
-                    return document.plain_text(&self.text[at..end], sink).map(|()| end);
-                }
-                None
+                sink.token(at as u64, end as u64);
+                let text = &self.text[at..end];
+                let taken = if plain { document.plain_text(text, sink) } else { document.text(text, sink) };
+                return taken.map(|()| end);
             }
         };
         match taken {
@@ -160,15 +159,15 @@ impl Tokens<'_> {
 #[inline]
 fn text_end(bytes: &[u8], from: usize) -> (usize, bool) {
     let short = bytes.len().min(from + SHORT);
-    for (at, byte) in bytes[from..short].iter().enumerate() {
-        match byte {
-            b'<' | b'&' => return (from + at, true),
-            b'>' => return (from + at, false),
-            _ => {}
+    let stops = |byte: &u8| matches!(byte, b'<' | b'&' | b'>');
+    let stop = match bytes[from..short].iter().position(stops) {
+        Some(length) => from + length,
+        None => {
+            memchr::memchr3(b'<', b'&', b'>', &bytes[short..]).map_or(bytes.len(), |length| short + length)
         }
+    };
+    if bytes.get(stop) != Some(&b'>') {
+        return (stop, true);
     }
-    match memchr::memchr3(b'<', b'&', b'>', &bytes[short..]) {
-        Some(length) => (short + length, bytes[short + length] != b'>'),
-        None => (bytes.len(), true),
-    }
+    (memchr::memchr2(b'<', b'&', &bytes[stop..]).map_or(bytes.len(), |length| stop + length), false)
 }
