@@ -67,6 +67,8 @@ class DocumentWriter:
         node, text = self.element(0, "")
         if self.random.random() < 0.1:
             text = self.random.choice(("<!--c-->", "<?p x?>", "<!DOCTYPE a>")) + text
+        elif self.random.random() < 0.2:
+            text = self.declarations() + text
         if self.random.random() < 0.1:
             # From a comment behind the root element libxml2's preceding axis misses that element, unless
             # something stands before it.
@@ -75,6 +77,17 @@ class DocumentWriter:
         if self.random.random() < 0.1:
             text = '<?xml version="1.0"?>' + text
         return Document(text, node, self.namespaced)
+
+    def declarations(self) -> str:
+        """A document type that says which attributes are IDs; of two declarations the first counts."""
+        types = ("ID", "ID", "ID", "CDATA", "NMTOKENS")
+        lists = [
+            f"<!ATTLIST {name} {attribute} {self.random.choice(types)} {default}>"
+            for name in self.random.sample((*NAMES, "p:a", "a"), 4)
+            for attribute in self.random.sample(("x", "y", "p:x", "xml:id"), 2)
+            for default in (self.random.choice(("#IMPLIED", "'i'")) if attribute == "y" else "#IMPLIED",)
+        ]
+        return f"<!DOCTYPE a [{''.join(lists)}]>"
 
     def element(self, depth: int, default: str) -> tuple[Node, str]:
         """An element as remembered and as written; `default` is the default namespace in force."""
@@ -103,6 +116,8 @@ class DocumentWriter:
                 else:
                     node.attributes[attribute] = value
                     written.append(f' {attribute}="{value}"')
+        if random.random() < 0.04:
+            written.append(f" xml:id='{random.choice(('i', 'j', 'y', ' 3 ', '1'))}'")
         content: list[str] = []
         while random.random() < (0.88, 0.75, 0.6)[min(depth, 2)]:
             content.append(self.content(node, depth, default))

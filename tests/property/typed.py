@@ -1,7 +1,8 @@
 """Expressions of the whole of XPath 1.0 at random, by type: nodes, numbers, strings, booleans; variables.
 
 Left out on purpose, because libxml2 differs from the recommendation there: `following::` from attributes, and
-strings made of numbers that are not small integers.
+strings made of numbers that are not small integers; positions right behind `id()`, and white space before the
+first word of its argument.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathcast.types import Variables
 
 NAMES = ("a", "b", "c", "d")
 LITERALS = ("'x'", "'xy'", "'1'", "'2'", "''", '"y"', "'007'", "' 3 '", "'10'", "'a'", "'b'", "'urn:x'")
+IDS = ("1", "2", "3", "x", "xy", "007", "y", "none", "i", "j")
 NUMBERS = ("0", "1", "2", "3", "-1", "1.5", "-2.5", "10", "7", ".5")
 COMPARISONS = ("=", "=", "=", "!=", "<", "<=", ">", ">=")
 FORWARD = ("", "", "", "", "child::", "descendant::", "descendant-or-self::", "self::", "following-sibling::")
@@ -71,6 +73,8 @@ class TypedWriter:
             return "$p" + random.choice(("", "", "[1]", "/..", "//a", "[. = $s]"))
         if size > 0 and kind < 0.08:
             return f"{self.path(size - 1, attribute)} | {self.path(size - 1, attribute)}"
+        if kind > 0.97:
+            return self.identified(size, attribute)
         if size > 0 and kind < 0.2:
             inner = self.nodes(size - 1, attribute)
             drawn = [self.predicate(size - 1) for _ in range(random.choice((0, 1, 1, 2)))]
@@ -78,6 +82,19 @@ class TypedWriter:
             tail = random.choice(("", "", "/", "//"))
             return f"({inner}){predicates}{tail}{self.step(size - 1, True) if tail else ''}"
         return self.path(size, attribute)
+
+    def identified(self, size: int, attribute: bool) -> str:
+        """Elements by what identifies them, and perhaps steps from there."""
+        random = self.random
+        words = " ".join(random.choice(IDS) for _ in range(random.choice((1, 2, 3))))
+        value = f"'{words}'"
+        if random.random() < 0.5:
+            nodes = random.choice(("//@x", "//@y", "//@*", "self::node()", "descendant::text()"))
+            value = f"{nodes}[not(starts-with(., ' '))]"
+        elif size > 0 and random.random() < 0.5:
+            value = f"normalize-space({self.path(size - 1, attribute)})"
+        tail = random.choice(("", "", "/", "//"))
+        return f"id({value}){tail}{self.step(size - 1) if tail else ''}"
 
     def path(self, size: int, attribute: bool = False) -> str:
         random = self.random

@@ -30,6 +30,7 @@ True
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, TypeAlias
 
 from lxml import etree
@@ -44,6 +45,10 @@ __all__ = ["Expression", "matches", "parse"]
 
 # lxml ships no types; its trees are opaque here.
 Tree: TypeAlias = Any
+
+# What lxml refuses although it only makes a document invalid: an ID that is there twice, an element with two,
+# and `xml:id` that is no name or is declared as something else.
+_INVALID = frozenset({"DTD_ID_REDEFINED", "DTD_MULTIPLE_ID", "DTD_XMLID_VALUE", "DTD_XMLID_TYPE"})
 
 
 def matches(
@@ -90,7 +95,8 @@ def parse(document: bytes | str) -> Tree:
     data = document.encode("utf-8") if isinstance(document, str) else document
     # XML demands that defaults declared in the document itself are added. Asking libxml2 for them also makes
     # it look for an external subset, so it is asked only where there is something to add.
-    parser = etree.XMLParser(
+    parser = partial(
+        etree.XMLParser,
         encoding=encoding,
         resolve_entities=False,
         no_network=True,
@@ -99,10 +105,13 @@ def parse(document: bytes | str) -> Tree:
         huge_tree=True,
         strip_cdata=True,
     )
+    strict = parser()
     try:
-        tree = etree.fromstring(data, parser).getroottree()
+        tree = etree.fromstring(data, strict).getroottree()
     except etree.XMLSyntaxError as error:
-        raise ValueError(f"{error.msg}") from None
+        if not {entry.type_name for entry in strict.error_log.filter_from_errors()} <= _INVALID:
+            raise ValueError(f"{error.msg}") from None
+        tree = etree.fromstring(data, parser(recover=True)).getroottree()
     subset: Any = tree.docinfo.internalDTD
     if subset is not None and any(True for _ in subset.iterentities()):
         raise ValueError("the document declares entities")

@@ -69,7 +69,7 @@ impl Leaves {
         } else {
             let _ = write!(text, "n:{} xmlns:n=\"{}\"", tag.local, Escaped(uri));
         }
-        for (at, Attribute { uri, local, value }) in tag.attributes().enumerate() {
+        for (at, Attribute { uri, local, value, .. }) in tag.attributes().enumerate() {
             let _ = match uri {
                 UriId::NONE => write!(text, " {local}=\"{}\"", Escaped(value)),
                 UriId::XML => write!(text, " xml:{local}=\"{}\"", Escaped(value)),

@@ -6,7 +6,7 @@ use crate::pattern::{NameTest, NodeTest, Place, Scope, TermStep, attribute_name,
 use crate::select::Picture;
 use crate::twig::{Arena, Context, Evaluator, Ref, TermId};
 use crate::xpath::XPathError;
-use crate::xpath::ast::{self, Axis, Expr, Origin, Path, Type};
+use crate::xpath::ast::{self, Axis, Expr, Function, Origin, Path, Type};
 
 /// How many nodes or values are named.
 const NAMED: usize = 5;
@@ -103,6 +103,10 @@ impl Planner<'_, '_> {
                 self.routes(left, nodes.0.then(|| format!("{operator} {right}")), routes)?;
                 self.routes(right, nodes.1.then(|| format!("{left} {operator}")), routes)?;
             }
+            Expr::Call(Function::Id, ..) => {
+                let start = Start::Term(expression.to_string(), self.term(expression, Place::Top)?);
+                routes.push(Route { start, steps: Vec::new(), comparison });
+            }
             Expr::Call(_, arguments, _) => {
                 arguments.iter().try_for_each(|argument| self.routes(argument, None, routes))?;
             }
@@ -194,7 +198,11 @@ impl Route {
             Start::Anywhere => evaluator.step(&everything, &[Ref::ROOT], false),
             Start::Term(text, term) => {
                 let nodes = evaluator.nodes(*term, Context::at(Ref::ROOT)).to_vec();
-                out.push(step_of(text.clone(), &nodes, picture));
+                let mut step = step_of(text.clone(), &nodes, picture);
+                if nodes.is_empty() && text.starts_with("id(") && picture.tree.ids().len() == 0 {
+                    step.hints.push("the document declares no attribute as an ID".into());
+                }
+                out.push(step);
                 nodes
             }
         };

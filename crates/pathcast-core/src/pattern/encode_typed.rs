@@ -165,9 +165,9 @@ fn check(operator: &Operator, parts: &[Typed]) -> Result<(), DecodeError> {
             }
             _ => false,
         },
-        // The context node is an argument here.
+        // The context node is an argument of those that ask it.
         Operator::Call(Function::Lang) => parts.len() == 2,
-        Operator::Call(function) => parts.len() <= 1 && function.takes(1) || function.takes(parts.len()),
+        Operator::Call(function) => function.takes(parts.len()) && (!parts.is_empty() || !function.takes(1)),
     };
     if good { Ok(()) } else { Err(DecodeError) }
 }

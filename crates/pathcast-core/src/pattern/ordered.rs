@@ -15,7 +15,7 @@ use super::steps::{direction, stays_on_attribute, suits_attribute};
 use super::strings::{Arguments, arguments};
 use crate::values::ValueTest;
 use crate::xpath::XPathError;
-use crate::xpath::ast::{self, Expr, Path, Step};
+use crate::xpath::ast::{self, Expr, Function, Path, Step};
 
 /// The condition on the document node that an ordered expression is.
 pub(super) fn ordered_expression(
@@ -283,6 +283,7 @@ fn refuse_unordered(expression: &Expr<'_>) -> Result<(), XPathError> {
         Expr::Or(_) => Err(unsupported("'or' in ordered mode", expression.column())),
         Expr::Not(_, column) => Err(unsupported("not() in ordered mode", *column)),
         Expr::Union(paths) => Err(unsupported("'|' in ordered mode", paths[0].column)),
+        Expr::Call(Function::Id, _, column) => Err(unsupported("id() in ordered mode", *column)),
         Expr::And(terms) | Expr::Call(_, terms, _) => terms.iter().try_for_each(refuse_unordered),
         Expr::Path(path) => refuse_unordered_path(path),
         Expr::Compare(_, left, right, _) => {

@@ -24,6 +24,8 @@ pub(super) struct Slot {
     value_end: u32,
     name_in_scratch: bool,
     value_in_scratch: bool,
+    /// Whether it is declared as an ID.
+    pub(super) id: bool,
 }
 
 impl Slot {
@@ -228,6 +230,7 @@ impl Attributes {
             value_end: value_end as u32,
             name_in_scratch: false,
             value_in_scratch: rewritten.is_some(),
+            id: false,
         };
         if declares_namespace(&tag[start..name.end]) {
             self.declarations.push(slot);
@@ -243,7 +246,7 @@ impl Attributes {
     }
 
     /// Adds an attribute that the internal subset gives by default. The name is known to be a qualified name.
-    pub(super) fn add_default(&mut self, name: &str, value: &str) {
+    pub(super) fn add_default(&mut self, name: &str, value: &str, id: bool) {
         let from = self.scratch.len() as u32;
         self.scratch.push_str(name);
         let name_end = self.scratch.len() as u32;
@@ -257,6 +260,7 @@ impl Attributes {
             value_end: self.scratch.len() as u32,
             name_in_scratch: true,
             value_in_scratch: true,
+            id,
         };
         if declares_namespace(name) {
             self.declarations.push(slot);

@@ -22,6 +22,8 @@ pub struct Attribute<'a> {
     pub local: &'a str,
     /// Its value.
     pub value: &'a str,
+    /// Whether its value identifies the element: it is declared so, or it is `xml:id`.
+    pub id: bool,
 }
 
 /// A start tag with its names resolved.
@@ -46,10 +48,10 @@ impl<'a> StartTag<'a> {
     /// The attributes in document order, then those that the internal subset gives by default.
     pub fn attributes(&self) -> impl Iterator<Item = Attribute<'a>> + use<'a> {
         let (tag, scratch) = (self.tag, self.scratch);
-        self.slots.iter().map(move |slot| Attribute {
-            uri: slot.uri,
-            local: slot.local(tag, scratch),
-            value: slot.value(tag, scratch),
+        self.slots.iter().map(move |slot| {
+            let local = slot.local(tag, scratch);
+            let id = slot.id || slot.uri == UriId::XML && local == "id";
+            Attribute { uri: slot.uri, local, value: slot.value(tag, scratch), id }
         })
     }
 

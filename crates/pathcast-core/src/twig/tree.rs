@@ -56,6 +56,8 @@ pub struct Tree {
     /// By name: its first and last element; emptied through `named`.
     by_name: Vec<(NodeId, NodeId)>,
     named: Vec<NameId>,
+    /// Attributes that identify their elements, in document order.
+    ids: Vec<(u32, NodeId)>,
     /// Whether the last event was text, which the next text continues.
     in_text: bool,
     overflow: bool,
@@ -72,6 +74,7 @@ impl Tree {
         self.by_name.resize(names, (NONE, NONE));
         self.nodes.clear();
         self.attributes.clear();
+        self.ids.clear();
         self.text.clear();
         self.aside.clear();
         self.open.clear();
@@ -95,6 +98,9 @@ impl Tree {
         for attribute in tag.attributes() {
             let name = names.resolve(uris[attribute.uri.0 as usize], attribute.local);
             let value = put(&mut self.aside, attribute.value);
+            if attribute.id {
+                self.ids.push((self.attributes.len() as u32, id));
+            }
             self.attributes.push(Attribute { name, value });
         }
         self.nodes[id as usize].attributes = (first, self.attributes.len() as u32);
@@ -282,6 +288,11 @@ impl Tree {
         &self.aside[from as usize..to as usize]
     }
 
+    /// The values that identify elements, in document order.
+    pub fn ids(&self) -> impl ExactSizeIterator<Item = (&str, NodeId)> {
+        self.ids.iter().map(|&(attribute, element)| (self.attribute_value(attribute), element))
+    }
+
     /// Whether an attribute has such a name.
     pub(super) fn attribute_named(&self, attribute: u32, name: NameTest) -> bool {
         name.admits(self.attributes[attribute as usize].name)
@@ -325,6 +336,7 @@ impl Tree {
     pub fn memory_bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>()
             + self.attributes.capacity() * size_of::<Attribute>()
+            + self.ids.capacity() * size_of::<(u32, NodeId)>()
             + self.text.capacity()
             + self.aside.capacity()
             + self.by_name.capacity() * size_of::<(NodeId, NodeId)>()

@@ -1,7 +1,6 @@
 //! The functions: names, numbers of arguments, types.
 //!
-//! All of XPath 1.0's core library but `id()`, which needs ID types, and six of XPath 2.0 that people write
-//! anyway, with its meaning on untyped text.
+//! All of XPath 1.0's core library, and six of XPath 2.0 that people write anyway, with its meaning on untyped text.
 
 /// The four types of XPath 1.0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,10 +47,11 @@ pub enum Function {
     UpperCase,
     Exists,
     Empty,
+    Id,
 }
 
 /// Name, function, fewest and most arguments, and the type of the result. A function's place is its number in files.
-const ALL: [(&str, Function, usize, usize, Type); 31] = [
+const ALL: [(&str, Function, usize, usize, Type); 32] = [
     ("last", Function::Last, 0, 0, Type::Number),
     ("position", Function::Position, 0, 0, Type::Number),
     ("count", Function::Count, 1, 1, Type::Number),
@@ -83,6 +83,7 @@ const ALL: [(&str, Function, usize, usize, Type); 31] = [
     ("upper-case", Function::UpperCase, 1, 1, Type::String),
     ("exists", Function::Exists, 1, 1, Type::Boolean),
     ("empty", Function::Empty, 1, 1, Type::Boolean),
+    ("id", Function::Id, 1, 1, Type::Nodes),
 ];
 
 impl Function {

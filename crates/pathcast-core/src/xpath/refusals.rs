@@ -30,7 +30,6 @@ const LATER_FUNCTIONS: &str = "\
 /// Why a function is refused; `None` if nobody has it.
 pub(super) fn function(name: &str) -> Option<String> {
     match name {
-        "id" => Some("the function id() is not supported: it needs the ID types of a DTD".into()),
         "current"
         | "document"
         | "element-available"

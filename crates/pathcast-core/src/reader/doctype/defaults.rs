@@ -1,4 +1,4 @@
-//! What the internal subset says about attributes: default values, and which values are tokens.
+//! What the internal subset says about attributes: default values, which values are tokens, which are IDs.
 //!
 //! Applied to every element that has declarations, as XML 1.0 demands of every processor. The first declaration of an
 //! attribute counts. Which declared attributes are present is found by marking, so an element costs its own attributes
@@ -31,6 +31,17 @@ pub(in super::super) struct Defaults {
     given: u64,
 }
 
+/// What the type of an attribute means for its values.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// `CDATA`: they are kept as they are.
+    Text,
+    /// Spaces in them collapse.
+    Tokens,
+    /// The same, and they identify their elements.
+    Id,
+}
+
 #[derive(Default)]
 struct List {
     declared: Vec<Declared>,
@@ -38,7 +49,7 @@ struct List {
 
 struct Declared {
     name: Box<str>,
-    tokens: bool,
+    kind: Kind,
     default: Option<String>,
     /// The number of the last start tag that had the attribute.
     present: u64,
@@ -63,15 +74,15 @@ impl Defaults {
     }
 
     /// Keeps a declaration, unless the attribute has one.
-    pub(super) fn declare(&mut self, element: usize, name: &str, tokens: bool, default: Option<String>) {
+    pub(super) fn declare(&mut self, element: usize, name: &str, kind: Kind, default: Option<String>) {
         let list = &mut self.lists[element];
         let key = (element, Box::from(name));
         if self.index.contains_key(&key) {
             return;
         }
         self.index.insert(key, list.declared.len());
-        let default = default.map(|value| if tokens { collapsed(&value) } else { value });
-        list.declared.push(Declared { name: name.into(), tokens, default, present: 0 });
+        let default = default.map(|value| if kind == Kind::Text { value } else { collapsed(&value) });
+        list.declared.push(Declared { name: name.into(), kind, default, present: 0 });
     }
 
     /// Completes the attributes of an element. `read` is how many bytes of the document came before.
@@ -104,13 +115,13 @@ impl Defaults {
             {
                 return Err(Fault::limit(0, "the attributes given by default outgrow the document"));
             }
-            attributes.add_default(&declared.name, value);
+            attributes.add_default(&declared.name, value, declared.kind == Kind::Id);
         }
         Ok(())
     }
 }
 
-/// Marks the declaration of an attribute that is there, and collapses its value if it is made of tokens.
+/// Marks the declaration of an attribute that is there, and gives it what its type means.
 fn mark(
     slot: &mut Slot,
     tag: &str,
@@ -128,7 +139,8 @@ fn mark(
     if let Some(found) = found {
         let declared = &mut list.declared[found];
         declared.present = number;
-        if declared.tokens {
+        slot.id = declared.kind == Kind::Id;
+        if declared.kind != Kind::Text {
             Attributes::collapse_spaces(slot, tag, scratch);
         }
     }

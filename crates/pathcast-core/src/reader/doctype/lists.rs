@@ -2,7 +2,7 @@
 
 use super::super::error::Fault;
 use super::cursor::Cursor;
-use super::defaults::Defaults;
+use super::defaults::{Defaults, Kind};
 
 /// The types that are one keyword; `CDATA` is the only one whose values keep their spaces. Longer ones come first.
 const KEYWORDS: [&str; 8] = ["CDATA", "IDREFS", "IDREF", "ID", "ENTITIES", "ENTITY", "NMTOKENS", "NMTOKEN"];
@@ -22,31 +22,32 @@ pub(super) fn attributes(cursor: &mut Cursor<'_>, mut defaults: Option<&mut Defa
         }
         let name = cursor.qname()?;
         cursor.space("after the name of an attribute")?;
-        let tokens = attribute_type(cursor)?;
+        let kind = attribute_type(cursor)?;
         cursor.space("after the type of an attribute")?;
         let default = default_value(cursor)?;
         if let (Some(defaults), Some(element)) = (defaults.as_mut(), element) {
-            defaults.declare(element, name, tokens, default);
+            defaults.declare(element, name, kind, default);
         }
     }
 }
 
-/// Whether values of the type are tokens, so that spaces in them collapse.
-fn attribute_type(cursor: &mut Cursor<'_>) -> Result<bool, Fault> {
+fn attribute_type(cursor: &mut Cursor<'_>) -> Result<Kind, Fault> {
     if cursor.eat("NOTATION") {
         cursor.space("after NOTATION")?;
         if !cursor.eat("(") {
             return Err(cursor.wrong("the names of notations stand in parentheses"));
         }
         enumeration(cursor, true)?;
-        return Ok(true);
+        return Ok(Kind::Tokens);
     }
     if cursor.eat("(") {
         enumeration(cursor, false)?;
-        return Ok(true);
+        return Ok(Kind::Tokens);
     }
     match KEYWORDS.into_iter().find(|keyword| cursor.eat(keyword)) {
-        Some(keyword) => Ok(keyword != "CDATA"),
+        Some("CDATA") => Ok(Kind::Text),
+        Some("ID") => Ok(Kind::Id),
+        Some(_) => Ok(Kind::Tokens),
         None => Err(cursor.wrong("the type of an attribute is expected")),
     }
 }

@@ -11,6 +11,7 @@
 
 mod axes;
 mod compare;
+mod ids;
 mod node;
 mod strings;
 mod values;
@@ -37,7 +38,7 @@ pub struct Facts {
     pub(super) node: bool,
     /// Whether the context position or size decides it.
     pub(super) position: bool,
-    /// Whether a path is in it, so that it is worth remembering.
+    /// Whether nodes are looked for in it, so that it is worth remembering.
     pub(super) path: bool,
 }
 
@@ -51,6 +52,7 @@ impl Facts {
                 facts.path = !steps.is_empty();
             }
             Term::Apply(Operator::Call(Function::Position | Function::Last), _) => facts.position = true,
+            Term::Apply(Operator::Call(Function::Id), _) => facts.path = true,
             _ => {}
         }
         term.parts(|part, predicate| {

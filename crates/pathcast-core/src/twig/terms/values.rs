@@ -11,6 +11,7 @@ use crate::limits::deeper;
 use crate::pattern::{Operator, Term};
 use crate::twig::budget::Exceeded;
 use crate::twig::evaluate::Evaluator;
+use crate::twig::tree::NodeId;
 use crate::values::number::{from_xpath_number, to_xpath_string};
 use crate::xpath::ast::Function;
 use crate::xpath::ast::{Arithmetic, Type};
@@ -24,6 +25,8 @@ pub(in crate::twig) struct TermMemory {
     sets: FxHashMap<TermId, Arc<[Ref]>>,
     /// By term: which character `translate()` makes of which.
     pub(super) tables: FxHashMap<TermId, Arc<HashMap<char, Option<char>>>>,
+    /// By what identifies it: the element; made when it is first asked for.
+    pub(super) ids: Option<HashMap<Box<str>, NodeId>>,
     /// By pattern and flags; kept from one document to the next.
     pub(super) patterns: HashMap<(Box<str>, Box<str>), Option<regex::Regex>>,
 }
@@ -37,6 +40,7 @@ impl TermMemory {
         self.numbers.clear();
         self.sets.clear();
         self.tables.clear();
+        self.ids = None;
         if self.patterns.len() > PATTERNS {
             self.patterns.clear();
         }
@@ -84,6 +88,7 @@ impl<'a> Evaluator<'a> {
         match (arena.term(term), facts.kind) {
             (Term::Path(origin, steps), _) => !self.walk(origin, steps, context, true).is_empty(),
             (Term::Apply(Operator::Union, parts), _) => parts.iter().any(|&part| self.truth(part, context)),
+            (_, Type::Nodes) => !self.nodes(term, context).is_empty(),
             (Term::Apply(operator, parts), Type::Boolean) => match operator {
                 Operator::Or => parts.iter().any(|&part| self.truth(part, context)),
                 Operator::And => parts.iter().all(|&part| self.truth(part, context)),
@@ -241,6 +246,7 @@ impl<'a> Evaluator<'a> {
                 all.dedup();
                 all.into()
             }
+            Term::Apply(Operator::Call(Function::Id), parts) => self.identified(parts[0], context).into(),
             _ => Arc::default(),
         };
         if fixed && !self.is_spent() {
