@@ -49,8 +49,9 @@ def snapshot(broker: Broker) -> list[Record]:
             store.put(("told", side.name, *filter), {})
     for document, mark in broker.seen.marks.items():
         store.put(("doc", document), {"mark": mark})
-    for each in broker.flooded.messages():
-        store.put(("flooded", each.document, each.path), {"body": each.body.decode("latin-1")})
+    for kept in (broker.flooded, broker.published):
+        for each in kept.messages():
+            store.put((kept.kind, each.document, each.path), {"body": each.body.decode("latin-1")})
     return store.taken()
 
 
@@ -104,10 +105,12 @@ class _Restoring:
             broker.epochs[name] = (int(value["epoch"]), int(value["told"]))
         for (name,), value in self.kind("link"):
             broker.links[name] = Link.of(name, value)
+            broker.links[name].is_leaf = name in broker.policy.leaves
         for (document,), value in self.kind("doc"):
             broker.seen.marks[document] = str(value["mark"])
-        for (document, path), value in self.kind("flooded"):
-            broker.flooded.restore(document, path, str(value["body"]))
+        for kept in (broker.flooded, broker.published):
+            for (document, path), value in self.kind(kept.kind):
+                kept.restore(document, path, str(value["body"]))
         for _, value in self.kind("unrest"):
             broker.agreement.restore(value)
         self._advertisements()
@@ -179,6 +182,7 @@ _KNOWN = frozenset(
         "path",
         "unrest",
         "flooded",
+        "published",
         "advertised",
         "epoch",
         "link",
