@@ -127,6 +127,19 @@ class Publications:
         entry.clients.setdefault(client, {})[id] = None
         self._place(entry)
 
+    def restore(self, held: Iterable[tuple[Filter, str, str | None]]) -> None:
+        """Fill an empty table at once: filters with a client and its id, or with a neighbour and None."""
+        for filter, name, id in held:
+            entry = self.entry(filter)
+            if id is None:
+                entry.neighbours.add(name)
+            else:
+                entry.clients.setdefault(name, {})[id] = None
+        self.index.add_many(
+            (entry.handle, filter.xpath, filter.ordered, dict(filter.namespaces) or None, filter.bound)
+            for filter, entry in self.entries.items()
+        )
+
     def _index(self, entry: Entry) -> None:
         if not entry.is_held:
             filter = entry.filter
