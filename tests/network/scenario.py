@@ -2,7 +2,7 @@
 
 Topology, policy, schemas, clients and faults are all drawn from the seed: trees and overlays with cycles,
 the strategies of the paper, merging, whole documents or paths, lost and repeated messages, crashes in the
-middle of a transaction, brokers that join and leave, links that break and heal.
+middle of a transaction, brokers that join and leave, links that break and heal, leaves that lie.
 
 ``python -m tests.network.scenario --seeds 2000`` runs many and stops at the first violation;
 a seed that fails fails again.
@@ -25,8 +25,10 @@ from pathcast.index import matches
 from pathcast.network.advertisement import advertisements, graph_advertisement
 from pathcast.network.message import Advertised, Filter
 from pathcast.network.policy import Merging, Policy
+from pathcast.network.routing import document_id
 from pathcast.network.simulation.channel import Wire
 from pathcast.network.simulation.checks import Checks, Counted, Place, ViolationError
+from pathcast.network.simulation.liar import Liar
 from pathcast.network.simulation.world import World
 from pathcast.schema import Schema
 
@@ -88,6 +90,9 @@ def satisfied(filter: Filter, body: bytes) -> bool:
     return matches(filter.xpath, body)
 
 
+LEAF, LIAR = "z-leaf", "z-liar"
+
+
 class Scenario:
     """The life of one network."""
 
@@ -111,8 +116,10 @@ class Scenario:
             loss=random.choice((0.0, 0.1, 0.3)) if faults else 0.0,
             duplication=random.choice((0.0, 0.2)) if faults else 0.0,
         )
-        self.checks = Checks(self.world, satisfied)
+        self.checks = Checks(self.world, satisfied, liars=frozenset([LIAR]))
         self.kinds = random.sample(range(len(SCHEMAS)), random.choice((1, 1, 2)))
+        known = material(self.kinds[0])
+        self.liar = Liar(self.world, LIAR, random, known.documents, known.filters, self._coming)
         self.number = 0
         self.is_timed = timed
         """Whether brokers notice that time passes, and links fall silent."""
@@ -132,6 +139,7 @@ class Scenario:
             covering=covering,
             merging=merging,
             unit="path" if random.random() < 0.25 else "document",
+            leaves=frozenset([LEAF, LIAR]),
             heartbeat=0.2,
             suspect_after=0.7,
         )
@@ -144,6 +152,9 @@ class Scenario:
         if random.random() < 0.4:
             for _ in range(random.randint(1, 3)):
                 self._link()
+        for name in (LEAF, LIAR):
+            if self.faults and random.random() < 0.3:
+                self._attach(name)
         checks.rest()
         for _ in range(random.randint(1, 3)):
             self._advertise()
@@ -156,13 +167,21 @@ class Scenario:
                 self._act()
                 if random.random() < 0.5:
                     self._pass(random.uniform(0.0, 0.5 if self.is_timed else 0.05))
+            lies = LIAR in world.nodes
             self._calm(checks.rest)
+            if lies:
+                self._attach(LIAR)
+        if LEAF in world.nodes:
+            self._retire(LEAF)
         self._calm(checks.everybody_leaves)
         return checks.counted
 
     def _calm(self, finish: Callable[[], None]) -> None:
         """Crashes and silence go on while things settle, only not for ever."""
         self._pass(2.0)
+        if LIAR in self.world.nodes:
+            # It would argue for ever with those whom it has deceived.
+            self.world.remove_broker(LIAR)
         if self.is_timed:
             self.world.run(self.world.now + self.SILENCE)
             odds, self.world.crash_odds = self.world.crash_odds, 0.0
@@ -201,7 +220,9 @@ class Scenario:
         ]
         if self.faults:
             actions += [(0.7, self._crash), (0.3, self._join), (0.2, self._leave), (0.3, self._break)]
-            actions += [(0.3, self._link)]
+            actions += [(0.3, self._link), (0.2, self._divide)]
+        if LIAR in self.world.nodes:
+            actions += [(8, self.liar.lie)]
         if self.is_timed:
             actions += [(0.6, self._silence)]
         weights, choices = zip(*actions, strict=True)
@@ -215,7 +236,26 @@ class Scenario:
         return self.random.choice(self._staying())
 
     def _staying(self) -> list[str]:
-        return sorted(name for name, node in self.world.nodes.items() if not node.is_leaving)
+        """Brokers that clients may use."""
+        return sorted(name for name, node in self.world.nodes.items() if not node.is_leaving and name != LIAR)
+
+    def _inner(self) -> list[str]:
+        """Brokers that may lead to others."""
+        return [name for name in self._staying() if name != LEAF]
+
+    def _attach(self, name: str) -> None:
+        """A leaf comes. It has one link, unless it lies about being one."""
+        inner = self._inner()
+        self.world.add_broker(name)
+        number = self.random.choice((1, 2)) if name == LIAR else 1
+        for other in self.random.sample(inner, min(len(inner), number)):
+            self.world.connect(name, other, self.wire)
+
+    def _coming(self) -> str:
+        """The id of a document that a publisher has used or will soon."""
+        places = self._held(self.checks.advertised)
+        broker, client, _ = self.random.choice(places) if places else (self._broker(), "stranger", "")
+        return document_id(broker, client, f"d{max(1, self.number + self.random.randint(-3, 3))}")
 
     def _held(self, places: Iterable[Place]) -> list[Place]:
         """Those of brokers that stay."""
@@ -225,7 +265,7 @@ class Scenario:
         return material(self.random.choice(self.kinds))
 
     def _join(self) -> None:
-        names = self._staying()
+        names = self._inner()
         if len(names) >= 8:
             return
         name = f"b{self.random.randrange(1000)}-{self._fresh('')}"
@@ -234,31 +274,35 @@ class Scenario:
             self.world.connect(name, self.random.choice(names), self.wire)
 
     def _leave(self) -> None:
-        names = self._staying()
+        names = self._inner()
         if len(names) <= 1:
             return
         name = self.random.choice(names)
-        if self.world.nodes[name].pending:
+        neighbours = sorted(self.world.nodes[name].links - {LEAF, LIAR})
+        if self.world.nodes[name].pending or not neighbours or LEAF in self.world.nodes[name].links:
+            # Alone it would have nobody to leave its documents to.
             return
+        # Whoever would lose its way gets another first.
+        for one, other in pairwise(neighbours):
+            self._connect(one, other)
+        self._retire(name)
+
+    def _retire(self, name: str) -> None:
         checks = self.checks
         for place in [place for place in checks.subscribed if place[0] == name]:
             checks.unsubscribe(*place)
         for place in [place for place in checks.advertised if place[0] == name]:
             checks.unadvertise(*place)
-        # Whoever would lose its way gets another first.
-        neighbours = sorted(self.world.nodes[name].links)
-        for one, other in pairwise(neighbours):
-            if other not in self.world.nodes[one].links:
-                self.world.connect(one, other, self.wire)
         self.world.retire(name)
 
-    def _link(self) -> None:
-        names = self._staying()
-        if len(names) < 2:
-            return
-        one, other = self.random.sample(names, 2)
+    def _connect(self, one: str, other: str) -> None:
         if other not in self.world.nodes[one].links:
             self.world.connect(one, other, self.wire)
+
+    def _link(self) -> None:
+        names = self._inner()
+        if len(names) >= 2:
+            self._connect(*self.random.sample(names, 2))
 
     def _break(self) -> None:
         """A link breaks; it heals at once, later, or never."""
@@ -270,6 +314,23 @@ class Scenario:
         self.world.disconnect(one, other)
         if self.random.random() < 0.7:
             self.world.connect(one, other, self.wire)
+
+    def _divide(self) -> None:
+        """The network falls into two parts; one of the links heals at once, later, or never."""
+        staying = self._staying()
+        part = set(self.random.sample(staying, len(staying) // 2))
+        cut = sorted(
+            (one, other)
+            for one, other in self.world.channels
+            if one in part and other in staying and other not in part
+        )
+        for one, other in cut:
+            self.world.disconnect(one, other)
+        if cut and self.random.random() < 0.5:
+            self._pass(self.random.uniform(0.0, 0.2))
+            one, other = self.random.choice(cut)
+            if {one, other} <= set(self._staying()):
+                self.world.connect(one, other, self.wire)
 
     def _crash(self) -> None:
         self.world.crash(self._broker())
@@ -339,18 +400,29 @@ def main() -> None:
         "--timed", action="store_true", help="with failure detection, and links that fall silent"
     )
     parser.add_argument("--twice", action="store_true", help="run each seed again and compare every message")
+    parser.add_argument("--all", action="store_true", help="go on after a violation, and list them all")
     options = parser.parse_args()
     start = time.process_time()
     total = Counted()
+    failed = 0
     for seed in range(options.first, options.first + options.seeds):
-        counted, digest = run(seed, timed=options.timed)
+        try:
+            counted, digest = run(seed, timed=options.timed)
+        except ViolationError as error:
+            if not options.all:
+                raise
+            failed += 1
+            print(error, flush=True)
+            continue
         if options.twice and run(seed, timed=options.timed)[1] != digest:
             sys.exit(f"seed {seed}: a second run differs")
         for name in ("published", "delivered", "owed", "checked", "rests"):
             setattr(total, name, getattr(total, name) + getattr(counted, name))
-    print(f"{options.seeds:,} seeds from {options.first}, {time.process_time() - start:.0f} s, no violation")
+    seconds = time.process_time() - start
+    print(f"{options.seeds:,} seeds from {options.first}, {seconds:.0f} s, {failed or 'no'} violations")
     print(f"{total.published:,} documents, {total.owed:,} deliveries owed, {total.delivered:,} made")
     print(f"{total.rests:,} times at rest, {total.checked:,} states compared")
+    sys.exit(bool(failed))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,10 @@ theirs. In unrest a document goes to every neighbour and is marked so that every
 repetitions are known by its id. So a document that meets a table from which something was removed is
 flooded from there, and one that meets no such table finds its way as before.
 
+**What was published before is flooded too.** A broker may hear of a new link late, and what its clients have
+published meanwhile went by a table that did not know of it. So it keeps their latest documents, and floods
+them when it hears of unrest. A network that was cut in two gets what it missed when it is joined again.
+
 **Unrest ends with a wave.** The root asks its children to settle, they ask theirs, and the answers come back.
 A broker answers when everything below it has answered, when it has exchanged everything with its neighbours
 in the tree, and when its neighbours outside the tree say that the same wave has reached them, so nobody who
@@ -17,6 +21,10 @@ unrest, with a larger number; a wave with an older number is ignored.
 effect behind the neighbour too. Until then documents go there whatever the table says, so a publisher may
 publish right after it has advertised. A subscription is *confirmed* to its client in the same way: from then
 on no document that it asks for is missed.
+
+**Leaves are not waited for**, because they need not tell the truth. A leaf is told one filter, which asks for
+everything, so its documents reach its neighbour whatever it believes, and it gets every document until it has
+said everything that it has to say. Its neighbour leads it through the wave when the others are through.
 """
 
 from __future__ import annotations
@@ -25,6 +33,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pathcast.network import message as m
+from pathcast.network.outcome import RefusedError
 from pathcast.network.state import Store
 from pathcast.network.tree import Link
 
@@ -36,6 +45,8 @@ WAITING = 1_000
 """Groups of subscriptions that wait for different answers."""
 TRUSTED = 3
 """The round that ends an unrest."""
+JUMP = 1 << 30
+"""How far the number of an unrest may be ahead: one that lies must not use up all numbers."""
 
 
 class Confirming(NamedTuple):
@@ -82,6 +93,8 @@ class Agreement:
     def hear(self, out: Outcome, link: Link, unrest: m.Unrest) -> None:
         """A neighbour tells of unrest."""
         stamp = (unrest.number, unrest.origin)
+        if unrest.number > self.stamp[0] + JUMP:
+            raise RefusedError(f"there have not been {unrest.number:,} changes of the network")
         if stamp > self.stamp:
             self._begin(out, stamp, link.name)
 
@@ -94,6 +107,8 @@ class Agreement:
             broker.keep(link)
             if link.name != source:
                 self.introduce(out, link)
+        for message in broker.published.taken():
+            broker.router.flood(out, None, message)
 
     def introduce(self, out: Outcome, link: Link) -> None:
         """Tell a neighbour of the latest unrest."""
@@ -118,17 +133,33 @@ class Agreement:
         """Pass on and answer what can be now; the end of every step."""
         while not self.is_calm and self._advance(out):
             pass
+        if self.is_calm and self.stamp[0]:
+            for link in self.broker.links.values():
+                if link.is_leaf and link.is_open:
+                    self._lead(out, link)
+
+    def _lead(self, out: Outcome, link: Link) -> None:
+        """Ask a leaf to settle, round by round, when everybody else has."""
+        if not link.is_used:
+            while link.announced < TRUSTED - 1:
+                link.announced += 1
+                self.broker.keep(link)
+                self.broker.send(out, link.name, m.Visited(*self.stamp, link.announced))
+        elif link.settle_sent <= link.settled and link.settle_sent < TRUSTED:
+            link.settle_sent += 1
+            self.broker.keep(link)
+            self.broker.send(out, link.name, m.Settle(*self.stamp, link.settle_sent))
 
     def _advance(self, out: Outcome) -> bool:
         broker = self.broker
         parent = broker.links.get(broker.path[1]) if len(broker.path) > 1 else None
         asked = self.answered + 1 if parent is None else parent.settle_asked
         if asked <= self.answered or any(
-            link.is_leaving and not link.is_deserted for link in broker.links.values()
+            link.is_leaving and not link.is_deserted and not link.is_leaf for link in broker.links.values()
         ):
             # Who gives up a link floods what still comes by it.
             return False
-        others = [link for link in broker.links.values() if link is not parent and link.is_open]
+        others = [link for link in broker.links.values() if link is not parent and link.is_awaited]
         for link in others:
             if link.is_used and link.settle_sent < asked:
                 link.settle_sent = asked
@@ -175,7 +206,7 @@ class Agreement:
         link.awaits = {
             other.name: other.told
             for other in self.broker.links.values()
-            if other is not link and other.is_used and other.is_open and other.synced < other.told
+            if other is not link and other.is_used and other.is_awaited and other.synced < other.told
         }
         self.broker.keep(link)
 
@@ -202,7 +233,7 @@ class Agreement:
             awaits = {
                 link.name: link.told
                 for link in broker.links.values()
-                if link.is_used and link.is_open and link.synced < link.told
+                if link.is_used and link.is_awaited and link.synced < link.told
             }
             self._wait(Confirming(self._subscribed, awaits))
             self._subscribed = []
@@ -235,7 +266,7 @@ class Agreement:
         return all(
             links[name].synced >= number
             for name, number in awaits.items()
-            if name in links and links[name].is_used and links[name].is_open
+            if name in links and links[name].is_used and links[name].is_awaited
         )
 
     def subscribed(self, client: str, id: str) -> None:

@@ -30,11 +30,11 @@ from pathcast.network import message as m
 from pathcast.network.agreement import Agreement
 from pathcast.network.liveness import Liveness
 from pathcast.network.message import Advertised, BrokerMessage, ClientMessage, Filter, Publish, Quarantined
-from pathcast.network.outcome import Counters, Outcome, Rates
+from pathcast.network.outcome import Counters, Outcome, Rates, RefusedError
 from pathcast.network.policy import Policy
 from pathcast.network.publications import Publications
-from pathcast.network.routing import RefusedError, Router, document_id
-from pathcast.network.seen import Flooded, Seen
+from pathcast.network.routing import Router, document_id
+from pathcast.network.seen import Kept, Seen
 from pathcast.network.state import Store
 from pathcast.network.subscriptions import ConflictError, Subscriptions
 from pathcast.network.tree import Link, best_path, is_sound, is_used
@@ -70,7 +70,10 @@ class Broker:
         """By former neighbour: the epoch, and how much it was told."""
         self.advertised_before = 0
         self.seen = Seen(self.policy.remembered, self.store)
-        self.flooded = Flooded(self.policy.flooded, self.policy.flooded_bytes, self.store)
+        bounds = (self.policy.flooded, self.policy.flooded_bytes, self.store)
+        self.flooded = Kept("flooded", *bounds)
+        self.published = Kept("published", *bounds)
+        """What clients have published since the last unrest, and what was not flooded."""
         self.router = Router(self)
         self.agreement = Agreement(self, self.store)
         self.liveness = Liveness(self)
@@ -93,13 +96,14 @@ class Broker:
         if neighbour not in self.links:
             epoch, told = self.epochs.get(neighbour, (1, 0))
             link = self.links[neighbour] = Link(neighbour, epoch, told=told, asked=told, synced=told)
+            link.is_leaf = neighbour in self.policy.leaves
             self.keep(link)
+            self.router.repeat(out, neighbour)
             before = self.agreement.stamp
             self.agreement.disturb(out)
             if self.agreement.stamp == before:
                 self.agreement.introduce(out, link)
             self.send(out, neighbour, m.Hello(self.path, link.epoch))
-            self.router.repeat(out, neighbour)
         return self.finish(out)
 
     def handle_link_down(self, neighbour: str, now: float, undelivered: Iterable[Publish] = ()) -> Outcome:
@@ -231,7 +235,7 @@ class Broker:
         link.said_bye = True
         self.keep(link)
         if not link.is_leaving:
-            self.agreement.disturb(out)
+            self._disturb(out, link)
             link.is_leaving = link.is_deserted = True
             self._leave(out, link)
 
@@ -254,16 +258,21 @@ class Broker:
         for link in self.links.values():
             used = is_used(self.name, path, link)
             if link.is_used and not used:
-                self.agreement.disturb(out)
+                self._disturb(out, link)
                 self._close(link)
                 self.keep(link)
                 self.send(out, link.name, m.Hello(path, link.epoch))
             if used and (not link.is_used or link.sent_for != link.theirs):
                 self._open(out, link)
 
+    def _disturb(self, out: Outcome, link: Link) -> None:
+        """What was known by a link is not known any more. A leaf is not waited for: it gets everything."""
+        if not link.is_leaf:
+            self.agreement.disturb(out)
+
     def _open(self, out: Outcome, link: Link) -> None:
         """Tell a neighbour everything, from the beginning."""
-        self.agreement.disturb(out)
+        self._disturb(out, link)
         self.publications.close_side(link.name)
         self.subscriptions.close(link.name)
         self.agreement.restart(link)
@@ -290,7 +299,7 @@ class Broker:
         link.is_current = link.is_used and reset.epoch == link.epoch
         link.is_complete, link.owes = False, 0
         if link.is_current:
-            self.agreement.disturb(out)
+            self._disturb(out, link)
             self._empty(link.name)
         elif not link.is_used and reset.epoch == link.epoch:
             # It will be needed again when the link is used: the neighbour must know that it was not taken.
@@ -327,6 +336,8 @@ class Broker:
             raise RefusedError(
                 f"it has {self.policy.max_advertisements:,} advertisements, the most that are taken"
             )
+        if link.is_leaf and not message.id.startswith(f"{link.name}/"):
+            raise RefusedError("it is a leaf and advertises for others")
         if not self.subscriptions.hold_for_neighbour(message.id, message.advertised, link.name):
             raise RefusedError("it has already advertised that")
         self._redirected.add(link.name)

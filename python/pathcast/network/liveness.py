@@ -7,12 +7,11 @@ messages one way only is given up by both ends.
 
 Nothing is forgotten by suspicion. What the neighbour wants stays in the table and documents for it stay on
 the link, so one that was only away gets everything when it is back. Meanwhile they are flooded too, and so
-are those of the last seconds, in case somebody behind the neighbour can be reached another way.
+are those that were published before, in case somebody behind the neighbour can be reached another way.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from typing import TYPE_CHECKING
 
 from pathcast.errors import printable
@@ -33,8 +32,6 @@ class Liveness:
         """The time of the last tick; None if nobody passes time in, and then nobody is suspected."""
         self._heard: dict[str, float] = {}
         self._sent: dict[str, float] = {}
-        self._recent: deque[tuple[float, m.Publish]] = deque()
-        self._bytes = 0
 
     def tick(self, out: Outcome, now: float) -> None:
         """Time passes. A clock that jumps back stands still."""
@@ -44,18 +41,15 @@ class Liveness:
             if now - self._heard.setdefault(link.name, now) >= policy.suspect_after and not link.is_silent:
                 link.is_silent = True
                 self._changed(out, link, f"has been silent for {policy.suspect_after:g} seconds")
-                self._flood_recent(out, self._heard[link.name])
             if link.name not in self._sent or now - self._sent[link.name] >= policy.heartbeat:
                 self.broker.send(out, link.name, m.Heartbeat(link.is_silent))
-        while self._recent and self._recent[0][0] < now - 2 * policy.suspect_after:
-            self._bytes -= len(self._recent.popleft()[1].body)
 
     def heard(self, out: Outcome, link: Link, message: m.BrokerMessage) -> None:
         """A neighbour says something."""
         if self.now is not None:
             self._heard[link.name] = self.now
         was, shunned = link.is_suspected, link.is_shunned
-        if isinstance(message, m.Heartbeat):
+        if isinstance(message, m.Heartbeat) and not link.is_leaf:
             shunned = message.suspects
         if link.is_silent or shunned != link.is_shunned:
             if link.is_silent:
@@ -78,24 +72,7 @@ class Liveness:
 
     def _changed(self, out: Outcome, link: Link, why: str) -> None:
         self.broker.keep(link)
-        self.broker.agreement.disturb(out)
+        if not link.is_leaf:
+            self.broker.agreement.disturb(out)
         self.broker.review(out)
         out.notes.append(printable(f"broker {link.name} {why}"))
-
-    # -- documents that may be stuck ------------------------------------------------------------------------
-
-    def routed(self, message: m.Publish) -> None:
-        """A document was sent to some neighbours only."""
-        if self.now is None:
-            return
-        self._recent.append((self.now, message))
-        self._bytes += len(message.body)
-        while (
-            len(self._recent) > self.broker.policy.flooded or self._bytes > self.broker.policy.flooded_bytes
-        ):
-            self._bytes -= len(self._recent.popleft()[1].body)
-
-    def _flood_recent(self, out: Outcome, since: float) -> None:
-        for at, message in self._recent:
-            if at >= since:
-                self.broker.router.flood(out, None, message)

@@ -42,6 +42,8 @@ class Filter(NamedTuple):
         >>> Filter.of("//a[@t = $t]", variables={"t": "x"}).bound
         {'t': 'x'}
         """
+        if not namespaces and not variables:
+            return cls(xpath, ordered)
         pairs = sorted((prefix or "", uri) for prefix, uri in (namespaces or {}).items())
         bound = tuple((name, _json(name, value)) for name, value in (variables or {}).items())
         return cls(xpath, ordered, tuple(pairs), bound)
@@ -49,6 +51,8 @@ class Filter(NamedTuple):
     @property
     def bound(self) -> Variables | None:
         """What the variables are bound to."""
+        if not self.variables:
+            return None
         return variables_from({name: json.loads(text) for name, text in self.variables}) or None
 
 

@@ -11,6 +11,10 @@ KNOWN = 10_000
 """Senders whose rate is measured at one time."""
 
 
+class RefusedError(Exception):
+    """A message that goes to the quarantine, and why."""
+
+
 @dataclass(slots=True)
 class Outcome:
     """To be done as one: keep the records, send, deliver and quarantine, and only then forget the message.

@@ -49,8 +49,13 @@ class Policy:
     roots: tuple[str, ...] = ()
     """Brokers that may be the root of the tree, the best first and the same in the whole network; others come
     after them, by name."""
+    leaves: frozenset[str] = frozenset()
+    """Neighbours that are trusted with what is their own and nothing else: no way leads through them, nobody
+    waits for them, and what they say about others is refused. A leaf has one neighbour, whose root is better
+    than the leaf itself."""
     flooded: int = 1_000
-    """Flooded documents that are kept for new neighbours."""
+    """Documents that are kept for brokers that join or come back: of those that were flooded, and of those
+    that clients of this broker have published."""
     flooded_bytes: int = 16 << 20
     heartbeat: float = 3.0
     """Seconds after which a neighbour that was told nothing gets a heartbeat."""

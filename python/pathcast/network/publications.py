@@ -65,6 +65,12 @@ class Side:
     touched: set[int] = field(default_factory=set)
     """Handles that may have become roots, or no longer are."""
     groups: Groups | None = None
+    is_leaf: bool = False
+    """Whether it is told to send everything, and of nothing that others want."""
+
+
+EVERYTHING = Filter("true()")
+"""Not a path, so that whole documents are sent where paths are the unit."""
 
 
 class Publications:
@@ -121,6 +127,19 @@ class Publications:
         entry.clients.setdefault(client, {})[id] = None
         self._place(entry)
 
+    def restore(self, held: Iterable[tuple[Filter, str, str | None]]) -> None:
+        """Fill an empty table at once: filters with a client and its id, or with a neighbour and None."""
+        for filter, name, id in held:
+            entry = self.entry(filter)
+            if id is None:
+                entry.neighbours.add(name)
+            else:
+                entry.clients.setdefault(name, {})[id] = None
+        self.index.add_many(
+            (entry.handle, filter.xpath, filter.ordered, dict(filter.namespaces) or None, filter.bound)
+            for filter, entry in self.entries.items()
+        )
+
     def _index(self, entry: Entry) -> None:
         if not entry.is_held:
             filter = entry.filter
@@ -164,6 +183,12 @@ class Publications:
         side = self.sides[name] = Side(name, self._next_forest, set(advertised))
         self._next_forest += 2
         side.told = dict.fromkeys(told)
+        side.is_leaf = name in self.policy.leaves
+        if side.is_leaf:
+            entry = self.entry(EVERYTHING)
+            entry.merging.add(side.forest)
+            self.insert(side, entry.handle)
+            return side
         if self.policy.merging is not None:
             side.groups = Groups(self, side, self.policy.merging)
         self._fill(side)
@@ -178,6 +203,10 @@ class Publications:
         self.cover.clear(side.forest + 1)
         if side.groups is not None:
             side.groups.abandon()
+        if side.is_leaf:
+            entry = self.entries[EVERYTHING]
+            entry.merging.discard(side.forest)
+            self.doubtful.append(entry)
         for filter in side.told:
             self.store.drop(("told", name, *filter))
 
@@ -188,7 +217,7 @@ class Publications:
         gone = [number for number in turned if number not in advertised and number in side.advertised]
         side.advertised.difference_update(gone)
         side.advertised.update(come)
-        if not self.policy.advertisements:
+        if not self.policy.advertisements or side.is_leaf:
             return
         if gone:
             placed = [handle for handle in side.placed if self.by_handle[handle].wanted_besides(side.name)]
@@ -215,6 +244,8 @@ class Publications:
 
     def _place(self, entry: Entry) -> None:
         for side in self.sides.values():
+            if side.is_leaf:
+                continue
             placed = entry.handle in side.placed
             wanted = entry.wanted_besides(side.name)
             if wanted and not placed:

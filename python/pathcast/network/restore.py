@@ -7,6 +7,7 @@ another order: where the rebuilt tables want something else, the neighbours are 
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable
 from typing import Any
 
@@ -49,8 +50,9 @@ def snapshot(broker: Broker) -> list[Record]:
             store.put(("told", side.name, *filter), {})
     for document, mark in broker.seen.marks.items():
         store.put(("doc", document), {"mark": mark})
-    for each in broker.flooded.messages():
-        store.put(("flooded", each.document, each.path), {"body": each.body.decode("latin-1")})
+    for kept in (broker.flooded, broker.published):
+        for each in kept.messages():
+            store.put((kept.kind, each.document, each.path), {"body": each.body.decode("latin-1")})
     return store.taken()
 
 
@@ -67,6 +69,19 @@ def restored(
     >>> again.clients["ann"].filters, outcome.messages
     ({'s1': Filter(xpath='//a', ordered=False, namespaces=(), variables=())}, [])
     """
+    # Next to nothing of what is made here is garbage, and the collector would look for it again and again.
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        return _restored(name, records, policy)
+    finally:
+        if collects:
+            gc.enable()
+
+
+def _restored(
+    name: str, records: Iterable[Record | tuple[bytes, bytes | None]], policy: Policy | None
+) -> tuple[Broker, Outcome]:
     state = read_records(records)
     kept = state.pop(("broker",), {"version": VERSION, "name": name})
     if kept.get("version") != VERSION:
@@ -104,10 +119,12 @@ class _Restoring:
             broker.epochs[name] = (int(value["epoch"]), int(value["told"]))
         for (name,), value in self.kind("link"):
             broker.links[name] = Link.of(name, value)
+            broker.links[name].is_leaf = name in broker.policy.leaves
         for (document,), value in self.kind("doc"):
             broker.seen.marks[document] = str(value["mark"])
-        for (document, path), value in self.kind("flooded"):
-            broker.flooded.restore(document, path, str(value["body"]))
+        for kept in (broker.flooded, broker.published):
+            for (document, path), value in self.kind(kept.kind):
+                kept.restore(document, path, str(value["body"]))
         for _, value in self.kind("unrest"):
             broker.agreement.restore(value)
         self._advertisements()
@@ -135,18 +152,20 @@ class _Restoring:
 
     def _filters(self) -> None:
         broker = self.broker
+        held: list[tuple[Filter, str, str | None]] = []
         for (client, id), value in self.kind("client-sub"):
             filter = Filter.of(
                 value["xpath"],
                 ordered=bool(value.get("ordered")),
                 namespaces=value.get("namespaces"),
-                variables=read_variables(value.get("variables", [])),
+                variables=read_variables(value["variables"]) if "variables" in value else None,
             )
             broker.clients.setdefault(client, Client()).filters[id] = filter
-            broker.publications.hold_for_client(filter, client, id)
+            held.append((filter, client, id))
         for (neighbour, *parts), _ in self.kind("sub"):
-            broker.publications.hold_for_neighbour(_filter(parts), neighbour)
             broker.links[neighbour].filters += 1
+            held.append((_filter(parts), neighbour, None))
+        broker.publications.restore(held)
 
     def _open_sides(self) -> Outcome:
         broker = self.broker
@@ -179,6 +198,7 @@ _KNOWN = frozenset(
         "path",
         "unrest",
         "flooded",
+        "published",
         "advertised",
         "epoch",
         "link",

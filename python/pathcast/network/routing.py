@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from pathcast import _core
 from pathcast.errors import DocumentError, printable
 from pathcast.network.message import Delivery, Publish
+from pathcast.network.outcome import RefusedError
 
 if TYPE_CHECKING:
     from pathcast.network.broker import Broker
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
 
 WHOLE = ""
 _ESCAPED = str.maketrans({mark: f"%{ord(mark):02X}" for mark in "%/#>!"})
-
-
-class RefusedError(Exception):
-    """A message that goes to the quarantine, and why."""
 
 
 def document_id(broker: str, client: str, id: str) -> str:
@@ -62,7 +59,7 @@ class Router:
     def arrive(self, out: Outcome, neighbour: str, message: Publish) -> None:
         """A neighbour passes a document on, or a path of one."""
         broker = self.broker
-        self._check_origin(message)
+        self._check_origin(neighbour, message)
         key = message.document if message.path is None else f"{message.document}#{message.path}"
         whole = broker.seen.mark(message.document)
         if whole is not None or broker.seen.mark(key) is not None:
@@ -102,6 +99,8 @@ class Router:
             # Who passed it on by its table must flood it too: the way may lead back through there.
             self.flood(out, origin if message.flood else None, message)
         else:
+            if origin is None:
+                broker.published.add(message)
             self._forward(out, origin, message, entries)
         self._deliver(out, message.document, message.body, entries)
 
@@ -112,20 +111,17 @@ class Router:
         if broker.policy.unit == "path" and message.path is None:
             whole.update(_neighbours([entry for entry in entries if not entry.linear], origin))
             partly = [target for target in targets if target not in whole]
-            if any(broker.links[target].is_suspected for target in partly):
+            if any(broker.links[target].is_gone_around for target in partly):
                 whole.update(partly)
             elif partly:
                 self._send_paths(out, message, partly)
-                broker.liveness.routed(message)
         else:
             whole.update(targets)
-        if any(broker.links[target].is_suspected for target in whole):
+        if any(broker.links[target].is_gone_around for target in whole):
             self.flood(out, None, message)
             return
         for target in sorted(whole):
             broker.send(out, target, message)
-        if whole:
-            broker.liveness.routed(message)
 
     def _send_paths(self, out: Outcome, message: Publish, targets: list[str]) -> None:
         broker = self.broker
@@ -151,13 +147,15 @@ class Router:
                 broker.counters.delivered += 1
                 out.deliveries.append(Delivery(client, document, tuple(sorted(ids)), body))
 
-    def _check_origin(self, message: Publish) -> None:
-        """Documents of this broker start here, and the marks of this broker are not part of an id."""
+    def _check_origin(self, neighbour: str, message: Publish) -> None:
+        """Documents of this broker start here, a leaf has only its own, and marks are not part of an id."""
         broker = self.broker
         origin, _, rest = message.document.partition("/")
         if rest.count("/") != 1 or any(mark in message.document for mark in "#>!"):
             raise RefusedError("the id of the document cannot be right")
-        if origin == document_id(broker.name, "", "")[:-2] and broker.seen.mark(message.document) is None:
+        if broker.links[neighbour].is_leaf and origin != neighbour.translate(_ESCAPED):
+            raise RefusedError("it is a leaf and passes on a document of others")
+        if origin == broker.name.translate(_ESCAPED) and broker.seen.mark(message.document) is None:
             raise RefusedError("the document claims to come from here, and does not")
 
     def _is_as_advertised(self, out: Outcome, client: str, document: str, body: bytes) -> bool:

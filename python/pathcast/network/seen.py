@@ -1,4 +1,4 @@
-"""Which documents a broker has seen: to tell repetitions, and to give flooded ones to new neighbours."""
+"""Documents that a broker has seen, to tell repetitions, and those that it keeps for who is not reached."""
 
 from __future__ import annotations
 
@@ -38,13 +38,14 @@ class Seen:
         return True
 
 
-class Flooded:
-    """The latest documents that were flooded, so that who joins or comes back gets them too.
+class Kept:
+    """The latest documents of one kind, so that who joins or comes back gets them too.
 
     Bounded by number and by bytes; the oldest go first.
     """
 
-    def __init__(self, most: int, most_bytes: int, store: Store) -> None:
+    def __init__(self, kind: str, most: int, most_bytes: int, store: Store) -> None:
+        self.kind = kind
         self.most, self.most_bytes = most, most_bytes
         self.store = store
         self.documents: OrderedDict[tuple[str, int | None], bytes] = OrderedDict()
@@ -59,12 +60,22 @@ class Flooded:
             return
         self.documents[key] = message.body
         self.bytes += len(message.body)
-        self.store.put(("flooded", *key), {"body": message.body.decode("latin-1")})
+        self.store.put((self.kind, *key), {"body": message.body.decode("latin-1")})
         while len(self.documents) > self.most or self.bytes > self.most_bytes:
-            gone, body = self.documents.popitem(last=False)
-            self.bytes -= len(body)
+            self._drop()
             self.dropped += 1
-            self.store.drop(("flooded", *gone))
+
+    def taken(self) -> list[Publish]:
+        """All of them, the oldest first; they are kept no longer."""
+        found = list(self.messages())
+        while self.documents:
+            self._drop()
+        return found
+
+    def _drop(self) -> None:
+        gone, body = self.documents.popitem(last=False)
+        self.bytes -= len(body)
+        self.store.drop((self.kind, *gone))
 
     def restore(self, document: str, path: int | None, body: str) -> None:
         """From a record."""

@@ -73,18 +73,34 @@ def read_records(records: Iterable[Record | tuple[bytes, bytes | None]]) -> dict
     found: dict[Key, dict[str, Any]] = {}
     for key, value in records:
         try:
-            parsed = json.loads(key)
-            content = None if value is None else json.loads(value)
+            parsed = _read(key)
+            content = None if value is None else _read(value)
         except ValueError as error:
             raise StateError(f"a record of the broker's state cannot be read: {error}") from None
         if not isinstance(parsed, list) or not parsed or not (content is None or isinstance(content, dict)):
             raise StateError(f"a record of the broker's state has the key {key[:80]!r}, which cannot be read")
-        name = _hashable(parsed)
+        name: Key = tuple(parsed)
+        try:
+            hash(name)
+        except TypeError:
+            name = _hashable(parsed)
         if content is None:
             found.pop(name, None)
         else:
             found[name] = content
     return found
+
+
+def _read(data: bytes) -> Any:
+    """JSON as `_json` writes it; `json.loads` takes twice as long, and a broker may have a million records."""
+    text = data.decode("utf-8", "surrogatepass")
+    value, end = _DECODER.raw_decode(text)
+    if end != len(text):
+        raise ValueError(f"there is more behind column {end + 1}")
+    return value
+
+
+_DECODER = json.JSONDecoder()
 
 
 def _hashable(value: Any) -> Any:

@@ -33,6 +33,8 @@ class Link:
     """The neighbour's epoch; 0 before its first hello."""
     path: tuple[str, ...] = ()
     """Its way to the root."""
+    is_leaf: bool = False
+    """Whether it is trusted with what is its own and nothing else."""
     is_used: bool = False
     sent_for: int = 0
     """The epoch of the neighbour for which it has been told everything."""
@@ -81,9 +83,19 @@ class Link:
         return self.is_silent or self.is_shunned
 
     @property
+    def is_gone_around(self) -> bool:
+        """Whether documents for the neighbour are sent other ways too; none leads to a leaf."""
+        return self.is_suspected and not self.is_leaf
+
+    @property
     def is_open(self) -> bool:
         """Whether the link may be part of the tree."""
         return not self.is_leaving and not self.is_suspected
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether others wait for what the neighbour has to say."""
+        return self.is_open and not self.is_leaf
 
     @property
     def is_whole(self) -> bool:
@@ -92,7 +104,12 @@ class Link:
 
     @property
     def is_unsettled(self) -> bool:
-        """Whether an advertisement is on its way that the neighbour may have filters for."""
+        """Whether an advertisement is on its way that the neighbour may have filters for.
+
+        A leaf is not waited for, so until it has said everything it gets everything.
+        """
+        if self.is_leaf and not self.is_leaving and not (self.path and (self.is_whole or not self.is_used)):
+            return True
         return self.is_used and self.synced < self.advertised
 
     def forget_wave(self) -> None:
@@ -114,7 +131,7 @@ class Link:
         return link
 
 
-_KEPT = tuple(each.name for each in fields(Link) if each.name not in ("name", "filters"))
+_KEPT = tuple(each.name for each in fields(Link) if each.name not in ("name", "filters", "is_leaf"))
 
 
 def rank(name: str, roots: Sequence[str]) -> tuple[int, str]:
@@ -133,7 +150,7 @@ def best_path(name: str, links: dict[str, Link], roots: Sequence[str] = ()) -> t
     """
     best: tuple[str, ...] = (name,)
     for link in links.values():
-        if link.path and link.is_open and name not in link.path and len(link.path) < MAX_PATH:
+        if link.path and link.is_awaited and name not in link.path and len(link.path) < MAX_PATH:
             way = (name, *link.path)
             if (rank(way[-1], roots), len(way), way) < (rank(best[-1], roots), len(best), best):
                 best = way

@@ -63,11 +63,12 @@ def test_peers_may_have_topics_of_their_own() -> None:
     found = broker_settings(
         {
             "name": "b1",
-            "neighbours": [{"name": "b2", "inbox": "in2", "speaks_on": "b2-to-b1"}],
+            "neighbours": [{"name": "b2", "inbox": "in2", "speaks_on": "b2-to-b1", "leaf": True}],
             "clients": ["ann", {"name": "bob", "outbox": "bob"}],
             "kafka": KAFKA,
         }
     )
+    assert found.policy.leaves == {"b2"}
     assert found.sources == ["pathcast.b1.inbox", "b2-to-b1"]
     assert found.targets == ["pathcast.b1.outbox", "pathcast.b1.quarantine", "in2", "bob"]
 

@@ -7,9 +7,10 @@ the matching ones would be delivered. Routing by content must deliver the same:
   satisfies;
 - **nothing twice**: no subscription gets a document two times;
 - **nothing lost**: once a subscription is confirmed to its client, every document that it asks for and that
-  is published anywhere in the network is delivered by the time the network is at rest, advertised or not, and
-  whatever happens meanwhile: subscriptions that come and go, are covered and merged, brokers that crash, join
-  and leave, links that are cut and made. Somebody who cannot be reached by any link waits until there is one;
+  is published anywhere, advertised or not, is delivered by the time the network is at rest, whatever happens
+  meanwhile: subscriptions that come and go, are covered and merged, brokers that crash, join and leave, links
+  that are cut and made. Somebody who cannot be reached by any link, also at the moment of publishing, waits
+  until there is one;
 - **nothing left**: when everybody has left, all tables are empty.
 """
 
@@ -18,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from pathcast.network.broker import Broker
 from pathcast.network.message import (
     Advertised,
     ClientAdvertise,
@@ -46,8 +48,7 @@ class Held:
     """A subscription as the oracle knows it."""
 
     filter: Filter
-    reach: frozenset[str] = frozenset()
-    """The brokers of the network when it was confirmed; none before."""
+    is_confirmed: bool = False
 
 
 @dataclass(slots=True)
@@ -74,10 +75,11 @@ class Checks:
     advertised: set[Place] = field(default_factory=set)
     bodies: dict[str, bytes] = field(default_factory=dict)
     delivered: set[tuple[Place, str]] = field(default_factory=set)
-    owed: dict[tuple[Place, str], str] = field(default_factory=dict)
-    """Place and document, with the broker where it was published."""
-    cut_off: set[tuple[Place, str]] = field(default_factory=set)
-    """Those that could not be reached when the network was last at rest."""
+    owed: set[tuple[Place, str]] = field(default_factory=set)
+    keepers: dict[str, set[str]] = field(default_factory=dict)
+    """By document: the broker where it was published, or the neighbours to whom that has left it."""
+    liars: frozenset[str] = frozenset()
+    """Brokers that say what they like: nothing is promised to them, and nothing by them."""
     counted: Counted = field(default_factory=Counted)
     is_watching: bool = True
     """Whether deliveries are compared with flooding; otherwise they are only counted."""
@@ -85,6 +87,7 @@ class Checks:
     def __post_init__(self) -> None:
         self.world.on_delivery = self._delivery
         self.world.on_confirmation = self._confirmation
+        self.world.on_removal = self._removal
 
     # -- clients -------------------------------------------------------------------------------------------
 
@@ -139,7 +142,13 @@ class Checks:
         held = self.subscribed.get((broker, client, id))
         if held is None:
             raise ViolationError(f"{id} of {client} at {broker} was confirmed and does not exist")
-        held.reach = frozenset(self.world.connected_with(broker))
+        held.is_confirmed = True
+
+    def _removal(self, broker: str, neighbours: set[str]) -> None:
+        for keepers in self.keepers.values():
+            if broker in keepers:
+                keepers.remove(broker)
+                keepers |= neighbours - self.liars
 
     def _published(self, broker: str, document: str, body: bytes) -> None:
         if document in self.bodies:
@@ -148,25 +157,11 @@ class Checks:
         self.counted.published += 1
         if not self.is_watching:
             return
-        connected = self.world.connected_with(broker)
+        self.keepers[document] = {broker}
         for place, held in self.subscribed.items():
-            known = place[0] == broker or (held.reach and self._is_known(held, place[0], broker))
-            if known and place[0] in connected and self.matches(held.filter, body):
-                self.owed[place, document] = broker
+            if (place[0] == broker or held.is_confirmed) and self.matches(held.filter, body):
+                self.owed.add((place, document))
                 self.counted.owed += 1
-
-    def _is_known(self, held: Held, subscriber: str, publisher: str) -> bool:
-        """Whether a confirmed subscription counts where a document is published.
-
-        It does where it was confirmed. In a network that was joined with that one since, it does as soon as
-        the publisher's broker has heard of the change.
-        """
-        if publisher in held.reach:
-            return True
-        here, there = self.world.nodes[publisher].broker, self.world.nodes[subscriber].broker
-        if here is None or not here.agreement.is_calm:
-            return True
-        return there is not None and there.agreement.stamp == here.agreement.stamp
 
     def _delivery(self, broker: str, delivery: Delivery) -> None:
         if not self.is_watching:
@@ -186,11 +181,10 @@ class Checks:
                 raise ViolationError(f"{delivery.document} was delivered to {place} twice")
             self.delivered.add((place, delivery.document))
             self.counted.delivered += 1
-            self.owed.pop((place, delivery.document), None)
+            self.owed.discard((place, delivery.document))
 
     def _stop_owing(self, place: Place) -> None:
-        for pair in [pair for pair in self.owed if pair[0] == place]:
-            del self.owed[pair]
+        self.owed = {pair for pair in self.owed if pair[0] != place}
         # The same id with another filter may get the same documents again.
         self.delivered = {pair for pair in self.delivered if pair[0] != place}
 
@@ -202,25 +196,25 @@ class Checks:
         if not self.world.is_at_rest:
             raise ViolationError("the network has nothing to do and is not at rest")
         self.counted.rests += 1
-        for (place, document), origin in list(self.owed.items()):
-            if origin in self.world.nodes and place[0] not in self.world.connected_with(origin):
-                self.cut_off.add((place, document))
-            elif origin not in self.world.nodes and (place, document) in self.cut_off:
-                del self.owed[place, document]
-            else:
+        for place, document in sorted(self.owed):
+            if not self.keepers[document].isdisjoint(self.world.connected_with(place[0])):
                 text = self.subscribed[place].filter.xpath
                 raise ViolationError(f"{document} was lost for {place}: {text}")
+            if not self.keepers[document]:
+                raise ViolationError(f"{document} is nowhere any more, and {place} waits for it")
         for place, held in self.subscribed.items():
-            if not held.reach:
+            if not held.is_confirmed:
                 raise ViolationError(f"the subscription {place} was never confirmed")
-            held.reach = frozenset(self.world.connected_with(place[0]))
-        for broker in self.world.brokers():
+        for broker in self._honest():
             if not broker.agreement.is_calm:
                 raise ViolationError(f"{broker.name} still floods documents")
-            suspected = [link.name for link in broker.links.values() if link.is_suspected]
+            suspected = [link.name for link in broker.links.values() if link.is_gone_around]
             if suspected:
                 raise ViolationError(f"{broker.name} still suspects {suspected}")
         self.durable_state_is_whole()
+
+    def _honest(self) -> list[Broker]:
+        return [broker for broker in self.world.brokers() if broker.name not in self.liars]
 
     def durable_state_is_whole(self) -> None:
         """What was written change by change is what the brokers know."""

@@ -62,6 +62,7 @@ class World:
         """Of a crash in the middle of an event."""
         self.on_delivery: Callable[[str, Delivery], None] = lambda broker, delivery: None
         self.on_confirmation: Callable[[str, str, str], None] = lambda broker, client, id: None
+        self.on_removal: Callable[[str, set[str]], None] = lambda broker, neighbours: None
         self.on_step: Callable[[], None] = lambda: None
         self.trace: Callable[[str], None] | None = None
         self._events: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
@@ -116,9 +117,11 @@ class World:
 
     def remove_broker(self, name: str) -> None:
         """A broker leaves with its links; its clients must have left."""
-        for other in sorted(self.nodes[name].links):
+        neighbours = set(self.nodes[name].links)
+        for other in sorted(neighbours):
             self.disconnect(name, other)
         del self.nodes[name]
+        self.on_removal(name, neighbours)
 
     def connect(self, one: str, other: str, wire: Wire | None = None) -> None:
         """A link between two brokers."""
@@ -181,6 +184,12 @@ class World:
                 if self.is_up(name):
                     self.ask(name, lambda broker: broker.handle_tick(self.now))
             self.run(min(end, self.now + self.policy.heartbeat / 2))
+
+    def forge(self, sender: str, receiver: str, message: BrokerMessage) -> None:
+        """A broker says something that it would not say by itself."""
+        channel = self.channels.get((sender, receiver))
+        if channel is not None:
+            self._push(channel, message, transmit=self.is_up(sender))
 
     def ask(
         self, name: str, event: Callable[[Broker], Outcome], after: Callable[[], None] | None = None
@@ -273,9 +282,12 @@ class World:
                     # The link was cut, and the broker does not know yet.
                     node.undelivered.setdefault(neighbour, []).append(message)
                 continue
-            payload: BrokerMessage | bytes = encode(message) if self.encoded else message
-            size = len(payload) if isinstance(payload, bytes) else _size(message)
-            channel.push(type(message).__name__, payload, size, transmit=transmit)
+            self._push(channel, message, transmit=transmit)
+
+    def _push(self, channel: Channel, message: BrokerMessage, *, transmit: bool) -> None:
+        payload: BrokerMessage | bytes = encode(message) if self.encoded else message
+        size = len(payload) if isinstance(payload, bytes) else _size(message)
+        channel.push(type(message).__name__, payload, size, transmit=transmit)
 
     # -- crashes -------------------------------------------------------------------------------------------
 
@@ -308,12 +320,13 @@ class World:
         return (node.broker for node in self.nodes.values() if node.broker is not None)
 
     def connected_with(self, name: str) -> set[str]:
-        """The brokers that a document can reach from one."""
+        """The brokers that a document can reach from one; no way leads through a leaf."""
         found, pending = {name}, [name]
         while pending:
             for other in self.nodes[pending.pop()].links - found:
                 found.add(other)
-                pending.append(other)
+                if other not in self.policy.leaves:
+                    pending.append(other)
         return found
 
     def carried(self) -> dict[str, int]:

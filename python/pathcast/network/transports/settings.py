@@ -75,6 +75,8 @@ class Peer:
     """Where this broker writes for it: a neighbour's inbox, a client's outbox."""
     speaks_on: str | None = None
     """The topic that only it may write, if it has one; what comes in its name from elsewhere is forged."""
+    leaf: bool = False
+    """Whether a neighbour is trusted with what is its own and nothing else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,13 +253,17 @@ class _Reader:
         seconds: float = self.get(table, "report_seconds", 10.0)
         if seconds <= 0:
             raise self.error(f"report_seconds must be more than 0, not {seconds:g}")
+        kafka = self.kafka(table)
+        neighbours = self.peers(table, "neighbours", "inbox leaf", f"{prefix}.{{}}.inbox")
+        policy = self.policy(table.get("policy", {}), largest)
+        leaves = frozenset(peer.name for peer in neighbours.values() if peer.leaf)
         made = BrokerSettings(
             name=name,
-            kafka=self.kafka(table),
-            neighbours=self.peers(table, "neighbours", "inbox", f"{prefix}.{{}}.inbox"),
+            kafka=kafka,
+            neighbours=neighbours,
             clients=self.peers(table, "clients", "outbox", named["outbox"]),
             open=self.get(table, "open", True),
-            policy=self.policy(table.get("policy", {}), largest),
+            policy=replace(policy, leaves=leaves),
             replication=self.at_least(table, "replication", 1, 1),
             max_message_bytes=largest,
             batch=self.at_least(table, "batch", 500, 1),
@@ -297,12 +303,13 @@ class _Reader:
             max_message_bytes=self.at_least(table, "max_message_bytes", 1_000_000, SMALLEST),
         )
 
-    def peers(self, table: Mapping[str, Any], key: str, target: str, usual: str) -> dict[str, Peer]:
+    def peers(self, table: Mapping[str, Any], key: str, known: str, usual: str) -> dict[str, Peer]:
         found: dict[str, Peer] = {}
+        target = known.split()[0]
         for place, each in enumerate(self.get(table, key, [])):
             where = f"{key}[{place}]"
             values = self.table(
-                {"name": each} if isinstance(each, str) else each, where, f"name speaks_on {target}"
+                {"name": each} if isinstance(each, str) else each, where, f"name speaks_on {known}"
             )
             name = self.name(values.get("name"), f"{where}.name")
             if name in found:
@@ -312,11 +319,12 @@ class _Reader:
                 name=name,
                 sent_to=self.name(values.get(target, usual.format(name)), f"{where}.{target}"),
                 speaks_on=None if own is None else self.name(own, f"{where}.speaks_on"),
+                leaf=self.get(values, "leaf", False, inside=where),
             )
         return found
 
     def policy(self, value: Any, largest: int) -> Policy:
-        known = [each.name for each in fields(Policy) if each.name not in ("wire", "durable")]
+        known = [each.name for each in fields(Policy) if each.name not in ("wire", "durable", "leaves")]
         table = self.table(value, "policy", " ".join(known))
         usual = Policy()
         merging, limits, roots = (table.pop(key, None) for key in ("merging", "limits", "roots"))
