@@ -5,9 +5,11 @@ publish fresh documents, and pullers take what matched. The share of matching is
 histogram says, divided by the time of the run. The answers are checked: every document must be accepted, and
 what the server says matched is held against an index in this process.
 
-Each match is a delivery with a row of its own, so what publishing costs depends on how many there are. The
-subscriptions of `alerts` as they are drawn match almost nine hundred times a document. Beside them stand as
-many that are rare: those that matched least in a sample.
+What publishing costs depends on how many subscriptions a document goes to. Those of `alerts` as they are
+drawn match almost nine hundred times a document. Beside them stand as many that are rare: those that matched
+least in a sample.
+
+A million subscriptions are only loaded, by bulk and by a process that starts again.
 
 Beside rates of the clock stand those of the server's processor time, which mean something on a busy machine
 too.
@@ -36,6 +38,7 @@ from bench.plan import Plan
 from bench.workloads import WORKLOADS
 from pathcast.index import Index
 
+MILLION = 1_000_000
 CLIENTS = 64
 PULLERS = 10
 DOCUMENTS = 20_000
@@ -244,7 +247,11 @@ async def restarted(store: Sequence[str], expected: int) -> dict[str, float]:
         _, answer = await client.call("GET", "/v1/topics/bench")
         assert json.loads(answer)["index"]["subscriptions"] == expected, answer
         client.close()
-        return {"restart_seconds": seconds, "restart_megabytes": running.megabytes()}
+        return {
+            "restart_seconds": seconds,
+            "restart_processor_seconds": running.processor_seconds(),
+            "restart_megabytes": running.megabytes(),
+        }
     finally:
         running.stop()
 
@@ -281,13 +288,35 @@ def _measured(store: Sequence[str], queries: Sequence[str], documents: Sequence[
     return figures | asyncio.run(restarted(store, len(queries) + 1))
 
 
+def _loaded(store: Sequence[str], queries: Sequence[str]) -> dict[str, float]:
+    """Seconds and memory to load subscriptions by bulk, and again by a new process."""
+    running = Running.start(*store)
+    try:
+        seconds = asyncio.run(load(running, queries))
+        used = running.processor_seconds()
+        figures = {"bulk_seconds": seconds, "bulk_processor_seconds": used, "megabytes": running.megabytes()}
+    finally:
+        running.stop()
+    return figures | asyncio.run(restarted(store, len(queries)))
+
+
 def table(kept: Kept, plan: Plan) -> Iterator[Row]:
-    """Publishing on SQLite, and on PostgreSQL if there is one."""
+    """Publishing on SQLite, and on PostgreSQL if there is one; then a million subscriptions loaded."""
+    yield from _publishing(kept, plan)
+    name = f"SQLite, {MILLION:,} subscriptions, loaded"
+    if (not plan.sizes or MILLION in plan.sizes) and not kept.has(name):
+        with tempfile.TemporaryDirectory(prefix="pathcast-bench-") as folder:
+            yield Row(name, _loaded(("--data", folder), WORKLOADS["alerts"].queries(MILLION)))
+
+
+def _publishing(kept: Kept, plan: Plan) -> Iterator[Row]:
     from tests.postgres.server import PostgresServer, missing_server
 
     workload = WORKLOADS["alerts"]
     documents = list(islice(workload.documents(1), DOCUMENTS))
     for size in plan.sizes or (100_000,):
+        if size == MILLION:
+            continue
         for kind, queries in (
             ("rare", rare(workload.queries(2 * size), documents[-SAMPLE:], size)),
             ("as drawn", workload.queries(size)),

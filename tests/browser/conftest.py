@@ -72,7 +72,7 @@ def page(request: pytest.FixtureRequest, browser: Browser, server: Server) -> It
     )
     context.add_init_script(f"sessionStorage.setItem('key', '{ADMIN}')")
     page = context.new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(60_000)  # a busy machine is slow, not wrong
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("console", lambda message: wrong.extend(_errors(message)))

@@ -74,6 +74,28 @@ def test_a_secret_is_made_and_kept(server: Server, name: str) -> None:
     assert server.put(f"{path}/subscriptions/s", json=bad).status_code == 422
 
 
+@pytest.mark.parametrize("status", [302, 307])
+def test_a_redirect_is_a_failure_and_is_not_followed(server: Server, name: str, status: int) -> None:
+    path = server.topic(name)
+    with Receiver() as elsewhere:
+
+        def redirect(handler: BaseHTTPRequestHandler) -> None:
+            handler.send_response(status)
+            handler.send_header("Location", elsewhere.url)
+            handler.end_headers()
+
+        with Receiver(redirect) as receiver:
+            body = {"xpath": "//a", "delivery": {"webhook": {"url": receiver.url}}}
+            assert server.put(f"{path}/subscriptions/s", json=body).status_code == 201
+            tested = server.post(f"{path}/subscriptions/s/test").json()
+            assert tested["delivered"] is False
+            assert tested["status"] == status
+            assert "redirects are not followed" in tested["reason"]
+            server.post(f"{path}/documents", content="<a/>")
+            receiver.wait(lambda calls: len(calls) == 2)
+        assert not elsewhere.received
+
+
 @pytest.mark.parametrize(
     "url",
     [

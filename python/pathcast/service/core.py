@@ -16,6 +16,7 @@ from pathcast.service import maintenance
 from pathcast.service.access import TENANT, Access
 from pathcast.service.bell import Bell
 from pathcast.service.catalog import Catalog, LiveTopic
+from pathcast.service.filing import Filing
 from pathcast.service.metrics import Metrics
 from pathcast.service.problems import unavailable, unknown
 from pathcast.service.publishing import Publication, Publisher
@@ -52,6 +53,7 @@ class Service:
         self.dispatcher = Dispatcher(self)
         self.ready = False
         self.pending = maintenance.Pending(self)
+        self.filing = Filing(self)
         self._sources: Sources | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._stopping = threading.Event()
@@ -98,7 +100,7 @@ class Service:
                 await asyncio.sleep(_FOLLOW)
         self.ready = True
         log.info("ready: %d topics", sum(1 for _ in self.catalog.topics()))
-        for work in (maintenance.sample, maintenance.expire):
+        for work in (maintenance.sample, maintenance.expire, self.filing.run):
             self._tasks.append(asyncio.create_task(work(self)))
         self._tasks.append(asyncio.create_task(self.dispatcher.run()))
         if self.settings.kafka is not None and not self.settings.worker:
@@ -185,12 +187,12 @@ class Service:
             return
         done = waiter.result()
         outcome = "repeated" if done.repeated else "accepted" if done.status == 202 else "refused"
-        self.metrics.documents.labels(outcome).inc()
+        self.metrics.outcomes[outcome].inc()
         self.metrics.bytes.inc(len(done.body))
         if outcome != "accepted":
             return
-        matches = [str(id) for id in done.matches or ()]  # type: ignore[union-attr]
-        self.pending.published(done.topic.tenant, len(matches))
-        self.bell.ring(done.topic.number, matches)
+        self.pending.published(done.topic.tenant, len(done.receivers))
+        self.filing.published(done.topic.number, len(done.receivers))
+        self.bell.ring(done.topic.number, done.receivers)
         if done.topic.channels:
             self.dispatcher.wake()

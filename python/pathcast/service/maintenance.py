@@ -6,12 +6,12 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, delete, func, select, update
+from sqlalchemy import Connection, delete, func, select, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from pathcast.service.catalog import LiveTopic
 from pathcast.service.problems import Problem, too_much
-from pathcast.service.store import dead_letters, deliveries, documents, tables
+from pathcast.service.store import dead_letters, deliveries, documents, tables, tallies
 
 if TYPE_CHECKING:
     from pathcast.service.core import Service
@@ -104,7 +104,9 @@ async def expire(service: Service) -> None:
     """Now and then: forget documents, dead letters and answers whose time is over."""
     while True:
         try:
-            while await service.writer.run(TENANT, lambda connection: _expire(service, connection)):
+            while await service.writer.run(
+                TENANT, lambda connection: _expire(service, connection), alone=True
+            ):
                 pass
         except Problem as problem:
             log.warning("old documents could not be removed: %s", problem.detail)
@@ -114,6 +116,8 @@ async def expire(service: Service) -> None:
 def _expire(service: Service, connection: Connection) -> bool:
     """A chunk of what is old; true when there may be more."""
     now = service.settings.clock()
+    if service.database.shared:  # who acknowledges goes first; what is old can wait
+        connection.execute(text("SET LOCAL lock_timeout = '500ms'"))
     more = documents.expire(connection, None, now, _CHUNK) == _CHUNK
     longest = service.settings.retention
     for topic in service.catalog.topics():
@@ -129,4 +133,5 @@ def _expire(service: Service, connection: Connection) -> bool:
         connection.execute(update(t).where(t.c.number == topic_number).values(floor=version))
     if floors:
         connection.execute(delete(r).where(old))
+    tallies.fold(connection)
     return more

@@ -44,6 +44,9 @@ class Metrics:
         self.registry = CollectorRegistry()
         r = self.registry
         self.documents = Counter("pathcast_documents", "Documents received.", ["outcome"], registry=r)
+        self.outcomes = {
+            outcome: self.documents.labels(outcome) for outcome in ("accepted", "refused", "repeated")
+        }
         self.bytes = Counter("pathcast_document_bytes", "Bytes of documents received.", registry=r)
         self.match = Histogram(
             "pathcast_match_duration_seconds", "Time to match one document.", registry=r, buckets=_BUCKETS

@@ -1,6 +1,6 @@
 """Publishing: documents matched and stored with everything that follows from them, in one transaction.
 
-Into the transaction go the document, a row for each delivery, a push for each webhook, the dead letter of a
+Into the transaction go the document, who gets it, a push for each webhook, the dead letter of a
 document that was refused, and the answer to its idempotency key. When the transaction is committed, the
 promise holds; when it is not, nothing has happened.
 
@@ -15,15 +15,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
 
 from pathcast.errors import DocumentError
 from pathcast.service.catalog import Catalog, LiveTopic
 from pathcast.service.problems import Problem, bad_document, unknown
 from pathcast.service.settings import Clock
-from pathcast.service.store import dead_letters, deliveries, documents, listening, pushes
-
-_LOCKS = 0x7061  # the family of advisory locks: one for each topic
+from pathcast.service.store import dead_letters, documents, listening, matches, pushes, tallies, topics
 
 
 @dataclass(slots=True, eq=False)
@@ -38,6 +36,8 @@ class Publication:
     trace: str | None = None
     matches: Sequence[Any] | DocumentError | None = None
     """What was found before the transaction, for large documents."""
+    receivers: list[str] = field(default_factory=list)
+    """The subscriptions that it goes to."""
     version: int = -1
     """The version of the topic that `matches` was found with."""
     refused: DocumentError | None = None
@@ -62,10 +62,8 @@ class Publisher:
         for each in batch:  # it may be the second try
             each.status, each.repeated = 0, False
         numbers = sorted({each.topic.number for each in batch})
-        if connection.dialect.name == "postgresql":
-            for number in numbers:
-                lock = {"family": _LOCKS, "topic": number % (1 << 31)}
-                connection.execute(text("SELECT pg_advisory_xact_lock(:family, :topic)"), lock)
+        for number in numbers:
+            topics.hold(connection, number)
         current = self._catalog.refresh(connection, numbers)
         for topic in numbers:
             mine = [each for each in batch if each.topic.number == topic]
@@ -98,25 +96,31 @@ class Publisher:
 
     def _store(self, connection: Connection, live: LiveTopic, batch: list[Publication]) -> None:
         now = self._clock()
-        good: list[tuple[Publication, list[str]]] = []
+        good: list[Publication] = []
         dead: list[dict[str, Any]] = []
         for each in batch:
             if isinstance(each.matches, DocumentError):
                 dead.append(_refuse(each, each.matches, now))
             else:
-                good.append((each, [str(id) for id in each.matches or ()]))
+                each.receivers = [str(id) for id in each.matches or ()]
+                good.append(each)
         if good:
-            rows = [_row(each, len(ids), now) for each, ids in good]
-            delivering: list[tuple[int, str, int]] = []
+            ids = documents.new_ids(now, len(good))
+            rows = [_row(each, id, now) for each, id in zip(good, ids, strict=True)]
+            delivering: list[tuple[int, list[str]]] = []
             pushing: list[tuple[str, int, str, int]] = []
-            for (each, ids), number in zip(good, documents.add(connection, rows), strict=True):
+            for each, number in zip(good, documents.add(connection, rows), strict=True):
                 each.number = number
                 dead += [_undecided(each, str(id), now) for id in getattr(each.matches, "failures", ())]
-                delivering += [(live.number, id, number) for id in ids]
+                if each.receivers:
+                    delivering.append((number, each.receivers))
                 if live.channels:
-                    pushing += [(live.tenant, live.number, id, number) for id in ids if id in live.channels]
+                    pushed = live.channels.keys() & each.receivers
+                    pushing += [(live.tenant, live.number, id, number) for id in sorted(pushed)]
             if delivering:
-                deliveries.add(connection, delivering)
+                matches.add(connection, live.number, delivering)
+                deliveries = sum(len(receivers) for _, receivers in delivering)
+                tallies.add(connection, live.number, deliveries - len(pushing))
             if pushing:
                 pushes.add(connection, pushing, now)
             if delivering and connection.dialect.name == "postgresql":
@@ -128,11 +132,12 @@ class Publisher:
             documents.remember(connection, [_remembered(each, now) for each in keyed])
 
 
-def _row(each: Publication, matched: int, now: float) -> dict[str, Any]:
-    each.document = documents.new_id(now)
-    each.status, each.answer = 202, {"document": each.document, "matched": matched}
+def _row(each: Publication, id: str, now: float) -> dict[str, Any]:
+    matched = len(each.receivers)
+    each.document = id
+    each.status, each.answer = 202, {"document": id, "matched": matched}
     return {
-        "id": each.document,
+        "id": id,
         "tenant": each.topic.tenant,
         "topic": each.topic.number,
         "received": now,

@@ -84,11 +84,11 @@ async def pull(
 def _page(
     connection: Connection, live: LiveTopic, id: str, after: int | None, limit: int, body: bool
 ) -> Page:
-    subscription = subscriptions.find(connection, live.number, id)
-    if subscription is None:
+    at = subscriptions.place(connection, live.number, id)
+    if at is None:
         raise unknown("subscription", id)
-    start = subscription.acked if after is None else after
-    found = deliveries.after(connection, live.number, id, start, limit)
+    start = at.acked if after is None else max(after, at.born)
+    found = deliveries.after(connection, live.number, id, start, limit, at.filed)
     kept: list[Delivery] = []
     size = 0
     for each in found:

@@ -20,7 +20,7 @@ from pathcast.service.core import Service
 from pathcast.service.problems import MEDIA_TYPE, Problem, unknown
 from pathcast.service.publishing import Publication
 from pathcast.service.pulling import iso, read_cursor
-from pathcast.service.store import deliveries, documents, pushes, subscriptions
+from pathcast.service.store import documents, matches, pushes, subscriptions
 from pathcast.service.store.deliveries import delivery_id
 from pathcast.service.store.documents import Document
 from pathcast.service.store.keys import Key
@@ -193,7 +193,7 @@ async def get(
     name = _topic_name(service, document) or ""
 
     def look(connection: Connection) -> tuple[list[str], list[dict[str, Any]]]:
-        found = deliveries.of_document(connection, document.number, cursor, limit + 1)
+        found = matches.of_document(connection, document.topic, document.number, cursor, limit + 1)
         ids = found[:limit]
         known = subscriptions.named(connection, document.topic, ids)
         pushed = pushes.of_document(connection, document.number, ids)

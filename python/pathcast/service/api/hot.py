@@ -1,8 +1,9 @@
-"""The two calls that come thousands of times a second, answered before the framework looks for their route.
+"""The calls that come thousands of times a second, answered before the framework looks for their route.
 
 Finding a route and filling its parameters costs FastAPI more than the whole rest of such a call: 250 of 370
-microseconds of processor time for a match of a small document. The calls are those of `documents` and
-`topics`; with a query, and for everything else, the framework is asked.
+microseconds of processor time for a match of a small document. The calls are those of `documents`, `topics`
+and `deliveries`. Publishing or matching with a query, pulling with one that is not plain, and everything else
+is the framework's.
 """
 
 from __future__ import annotations
@@ -10,39 +11,57 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 
+from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
-from pathcast.service.api import documents, topics
+from pathcast.service.api import deliveries, documents, topics
 from pathcast.service.api.models import NAME
 
-_PATH = re.compile(f"/v1/topics/({NAME})/(documents|match)")
+_POST = re.compile(f"/v1/topics/({NAME})/(documents|match)")
+_PULL = re.compile(f"/v1/topics/({NAME})/subscriptions/({NAME})/deliveries")
+_QUERY = re.compile(rb"(?:(?:after|wait|limit)=[0-9]{1,18}(?:&(?=.)|$))*")
 
 
 class Hot:
     """A layer that answers the hot calls; `failed` turns an error into an answer, or into nothing."""
 
-    def __init__(self, app: ASGIApp, failed: Callable[[Exception], Response | None]) -> None:
+    def __init__(self, app: FastAPI, failed: Callable[[Exception], Response | None]) -> None:
         self._app = app
         self._failed = failed
-        self._calls: dict[str, Callable[[Request, str], Awaitable[Response]]] = {
+        self._posts: dict[str, Callable[[Request, str], Awaitable[Response]]] = {
             "documents": documents.publish,
             "match": topics.match,
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        found = None
-        if scope["type"] == "http" and scope["method"] == "POST" and not scope["query_string"]:
-            found = _PATH.fullmatch(scope["path"])
-        if found is None:
+        call = self._call(scope, receive) if scope["type"] == "http" else None
+        if call is None:
             await self._app(scope, receive, send)
             return
         try:
-            response = await self._calls[found[2]](Request(scope, receive), found[1])
+            response = await call
         except Exception as error:
             failed = self._failed(error)
             if failed is None:
                 raise
             response = failed
         await response(scope, receive, send)
+
+    def _call(self, scope: Scope, receive: Receive) -> Awaitable[Response] | None:
+        """The hot call that a request is."""
+        method, query = scope["method"], scope["query_string"]
+        if method == "POST" and not query:
+            if found := _POST.fullmatch(scope["path"]):
+                return self._posts[found[2]](self._request(scope, receive), found[1])
+        elif method == "GET" and _QUERY.fullmatch(query) and (found := _PULL.fullmatch(scope["path"])):
+            given = dict(each.split("=") for each in query.decode("ascii").split("&") if each)
+            request = self._request(scope, receive)
+            wait, limit = float(given.get("wait", 0)), int(given.get("limit", 100))
+            return deliveries.pull(request, found[1], found[2], given.get("after"), wait, limit)
+        return None
+
+    def _request(self, scope: Scope, receive: Receive) -> Request:
+        scope["app"] = self._app
+        return Request(scope, receive)

@@ -26,7 +26,8 @@ def service_of(request: Request) -> Service:
 
 async def allowed(request: Request, *scopes: str, topic: str | None = None) -> tuple[Service, Key]:
     """The service and the key, once the key was found to have one of the scopes and to see the topic."""
-    if "\0" in request.url.path or "%00" in request.url.query:  # no name has it, and PostgreSQL fails on it
+    scope = request.scope  # `request.url` would be parsed anew for each request
+    if "\0" in scope["path"] or b"%00" in scope["query_string"]:  # no name has it; PostgreSQL fails on it
         raise Problem(400, "request", "The request is wrong", "U+0000 in the path or the query")
     service = service_of(request)
     key = await service.access.identify(request)

@@ -16,7 +16,7 @@ from pathcast.service.api.explaining import explained, shown
 from pathcast.service.api.models import TopicBody, check_name
 from pathcast.service.problems import unknown
 from pathcast.service.pulling import iso
-from pathcast.service.store import deliveries, pushes, subscriptions, topics
+from pathcast.service.store import matches, pushes, subscriptions, topics
 
 router = APIRouter(tags=["topics"])
 
@@ -120,7 +120,7 @@ async def activity(request: Request, topic: str, limit: int = 20) -> Response:
     live = await service.topic(key.tenant, topic)
     limit = requests.limited(limit)
     since = service.settings.clock() - 86_400
-    hot = await service.read(lambda connection: deliveries.hot(connection, live.number, _RECENT, limit))
+    hot = await service.read(lambda connection: matches.hot(connection, live.number, _RECENT, limit))
     slow = await service.read(lambda connection: pushes.slow(connection, live.number, since, limit))
-    never = await service.read(lambda connection: deliveries.never(connection, live.number, limit))
+    never = await service.read(lambda connection: matches.never(connection, live.number, limit))
     return requests.answer({"hot": hot, "slow": slow, "never": never})

@@ -18,6 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from pathcast.errors import PathcastError
 from pathcast.service.store import tables
+from pathcast.service.store.migrations import MIGRATIONS
 
 _MIGRATION_LOCK = 0x70617468  # any number that every process agrees on
 
@@ -94,10 +95,6 @@ def _migrate(connection: Connection) -> None:
     connection.execute(
         update(tables.meta).where(tables.meta.c.name == "version").values(value=str(tables.VERSION))
     )
-
-
-MIGRATIONS: dict[int, Any] = {}
-"""What takes a store from a version to the next one."""
 
 
 def _sqlite(url: str, begin: str) -> Engine:

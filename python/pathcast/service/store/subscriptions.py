@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, delete, func, insert, select, update
 
-from pathcast.service.store import documents, tables
+from pathcast.service.store import deliveries, documents, tables, tallies, topics
 
 s = tables.subscriptions
 _CHUNK = 500  # ids in one IN (...): below what every SQLite takes
@@ -29,6 +29,7 @@ class Subscription:
     created: float = 0.0
     version: int = 0
     acked: int = 0
+    born: int = 0
 
     @property
     def webhook(self) -> dict[str, Any] | None:
@@ -54,6 +55,7 @@ def _subscription(row: Row[Any]) -> Subscription:
         created=row.created,
         version=row.version,
         acked=row.acked,
+        born=row.born,
     )
 
 
@@ -61,6 +63,32 @@ def find(connection: Connection, topic: int, id: str) -> Subscription | None:
     """The subscription with this id."""
     row = connection.execute(select(s).where(s.c.topic == topic, s.c.id == id)).first()
     return _subscription(row) if row else None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a subscription stands among the documents of its topic."""
+
+    acked: int
+    born: int
+    """The last document before it."""
+    pulled: bool
+    filed: int
+    """The last document of the topic that is filed."""
+
+
+def place(connection: Connection, topic: int, id: str, *, lock: bool = False) -> Place | None:
+    """How far a subscription was acknowledged; with `lock` nobody else moves it in this transaction."""
+    t = tables.topics
+    query = (
+        select(s.c.acked, s.c.born, tables.pulled(), t.c.filed)
+        .select_from(s.join(t, t.c.number == s.c.topic))
+        .where(s.c.topic == topic, s.c.id == id)
+    )
+    if lock and connection.dialect.name == "postgresql":
+        query = query.with_for_update(of=s)
+    row = connection.execute(query).first()
+    return Place(*row) if row else None
 
 
 def named(connection: Connection, topic: int, ids: Sequence[str]) -> dict[str, Subscription]:
@@ -113,6 +141,7 @@ def put(
 ) -> list[bool]:
     """Insert or replace; says of each whether it is new. A new one begins after the `newest` document."""
     known = named(connection, topic, [each.id for each in given])
+    _change_channels(connection, topic, given, known)
     fresh: dict[str, dict[str, Any]] = {}
     for each in given:
         values = {
@@ -128,22 +157,46 @@ def put(
         if each.id in known:
             connection.execute(update(s).where(s.c.topic == topic, s.c.id == each.id).values(**values))
         else:
-            fresh[each.id] = values | {"topic": topic, "id": each.id, "created": now, "acked": newest}
+            fresh[each.id] = values | {"topic": topic, "id": each.id, "created": now}
+            fresh[each.id] |= {"acked": newest, "born": newest}
     if fresh:
         connection.execute(insert(s), list(fresh.values()))
     return [each.id not in known for each in given]
 
 
+def _change_channels(
+    connection: Connection, topic: int, given: Sequence[Subscription], known: dict[str, Subscription]
+) -> None:
+    """What waits for a subscription waits to be pulled only while it is one that is pulled."""
+    for each in given:
+        old = known.get(each.id)
+        if old is not None and (old.channel == "pull") != (each.channel == "pull"):
+            waiting = _unacknowledged(connection, topic, each.id)
+            tallies.add(connection, topic, waiting if each.channel == "pull" else -waiting)
+
+
+def _unacknowledged(connection: Connection, topic: int, id: str) -> int:
+    """How many deliveries a subscription has that it did not acknowledge; that stays so until the end."""
+    topics.hold(connection, topic)
+    at = place(connection, topic, id, lock=True)
+    if at is None:
+        return 0
+    return deliveries.count(connection, topic, id, at.acked, documents.newest(connection, topic), at.filed)
+
+
 def remove(connection: Connection, topic: int, ids: Iterable[str], version: int, now: float) -> int:
     """Take subscriptions away, with everything that waits for them; says how many there were."""
     count = 0
-    r, d, p = tables.removals, tables.deliveries, tables.pushes
+    r, p = tables.removals, tables.pushes
     for id in ids:
-        if not connection.execute(delete(s).where(s.c.topic == topic, s.c.id == id)).rowcount:
+        one = find(connection, topic, id)
+        if one is None:
             continue
+        if one.channel == "pull":
+            tallies.add(connection, topic, -_unacknowledged(connection, topic, id))
+        connection.execute(delete(s).where(s.c.topic == topic, s.c.id == id))
         count += 1
         connection.execute(insert(r).values(topic=topic, version=version, id=id, removed=now))
-        connection.execute(delete(d).where(d.c.topic == topic, d.c.subscription == id))
         waiting = (p.c.topic == topic) & (p.c.subscription == id) & (p.c.state == "waiting")
         connection.execute(update(p).where(waiting).values(state="dropped", lease=None, changed=now))
     return count
@@ -154,10 +207,17 @@ def acknowledge(connection: Connection, topic: int, id: str, cursor: int) -> int
 
     Nor beyond the last document: what has not been published cannot have arrived.
     """
-    mine = (s.c.topic == topic) & (s.c.id == id)
+    at = place(connection, topic, id, lock=True)
+    if at is None:
+        return None
     cursor = min(cursor, documents.newest(connection, topic))
-    connection.execute(update(s).where(mine, s.c.acked < cursor).values(acked=cursor))
-    return connection.scalar(select(s.c.acked).where(mine))
+    if cursor <= at.acked:
+        return at.acked
+    if at.pulled:
+        taken = deliveries.count(connection, topic, id, at.acked, cursor, at.filed)
+        tallies.add(connection, topic, -taken)
+    connection.execute(update(s).where(s.c.topic == topic, s.c.id == id).values(acked=cursor))
+    return cursor
 
 
 def count(connection: Connection, tenant: str) -> int:

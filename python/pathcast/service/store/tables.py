@@ -4,9 +4,10 @@ A topic has a version that every change of its subscriptions raises. Each subscr
 its last change and each removal leaves a row, so a process that knows version 7 of a topic reads what is
 newer than 7 and is up to date: that is the change log.
 
-A delivery is the row (topic, subscription, document). It is written in the transaction of its document, and
-its id is made from these three, so it is the same however often it is delivered. Webhooks have a row in
-`pushes` beside it, with attempts and a lease.
+A document has one row in `matches` with the ids of all subscriptions that get it, written in the document's
+transaction. A delivery is one of these ids. Its own id is made from topic, subscription and document, so it
+is the same however often it is delivered. Webhooks have a row in `pushes` beside it, with attempts and a
+lease. `postings` are matches turned round, and `tallies` say how many wait: docs/design/deliveries.md.
 
 Numbers are never given twice (`sqlite_autoincrement`): cursors and old processes still know them.
 """
@@ -18,6 +19,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     Float,
     Index,
     Integer,
@@ -27,9 +29,11 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    cast,
+    func,
 )
 
-VERSION = 1
+VERSION = 2
 """The version of this schema."""
 
 metadata = MetaData()
@@ -49,6 +53,7 @@ topics = Table(
     Column("rebuilt", BigInteger, nullable=False, default=0),  # the version at which the settings changed
     Column("floor", BigInteger, nullable=False, default=0),  # removals up to this version are forgotten
     Column("created", Float, nullable=False),
+    Column("filed", BigInteger, nullable=False, server_default="0"),  # the last document in postings
     UniqueConstraint("tenant", "name"),
     sqlite_autoincrement=True,
 )
@@ -69,6 +74,7 @@ subscriptions = Table(
     Column("created", Float, nullable=False),
     Column("version", BigInteger, nullable=False),
     Column("acked", BigInteger, nullable=False, default=0),
+    Column("born", BigInteger, nullable=False, server_default="0"),  # the last document before it
     UniqueConstraint("topic", "id"),
     Index("subscriptions_by_version", "topic", "version"),
     sqlite_autoincrement=True,
@@ -100,14 +106,31 @@ documents = Table(
     sqlite_autoincrement=True,
 )
 
-deliveries = Table(
-    "deliveries",
+matches = Table(
+    "matches",
     metadata,
     Column("topic", BigInteger, primary_key=True, autoincrement=False),
-    Column("subscription", String(128), primary_key=True),
     Column("document", BigInteger, primary_key=True, autoincrement=False),
-    Index("deliveries_by_document", "document"),
+    Column("receivers", Text, nullable=False),
     sqlite_with_rowid=False,
+)
+
+postings = Table(
+    "postings",
+    metadata,
+    Column("topic", BigInteger, primary_key=True, autoincrement=False),
+    Column("bucket", Integer, primary_key=True, autoincrement=False),
+    Column("last", BigInteger, primary_key=True, autoincrement=False),
+    Column("first", BigInteger, nullable=False),
+    Column("data", Text, nullable=False),
+)
+
+tallies = Table(
+    "tallies",
+    metadata,
+    Column("number", _Number, primary_key=True, autoincrement=True),
+    Column("topic", BigInteger, nullable=False),
+    Column("change", BigInteger, nullable=False),
 )
 
 pushes = Table(
@@ -181,3 +204,8 @@ keys = Table(
     Column("expires", Float),
     sqlite_autoincrement=True,
 )
+
+
+def pulled() -> ColumnElement[bool]:
+    """Whether a subscription is pulled: it says nothing about delivery."""
+    return func.coalesce(cast(subscriptions.c.delivery, Text), "null") == "null"

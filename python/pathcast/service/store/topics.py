@@ -6,11 +6,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, select, text, update
 
 from pathcast.service.store import tables
 
 t = tables.topics
+_LOCKS = 0x7061  # the family of advisory locks: one for each topic
+_OWNED = (
+    tables.subscriptions,
+    tables.removals,
+    tables.matches,
+    tables.postings,
+    tables.tallies,
+    tables.idempotency,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +80,13 @@ def advance(connection: Connection, number: int) -> int | None:
     return version
 
 
+def hold(connection: Connection, number: int) -> None:
+    """Until the transaction ends, no other process publishes to the topic, or changes who waits for what."""
+    if connection.dialect.name == "postgresql":
+        lock = {"family": _LOCKS, "topic": number % (1 << 31)}
+        connection.execute(text("SELECT pg_advisory_xact_lock(:family, :topic)"), lock)
+
+
 def set_settings(connection: Connection, number: int, settings: dict[str, Any]) -> None:
     """Other settings: every process builds its index of this topic anew."""
     query = update(t).where(t.c.number == number)
@@ -80,7 +96,7 @@ def set_settings(connection: Connection, number: int, settings: dict[str, Any]) 
 def remove(connection: Connection, number: int) -> None:
     """The topic, its subscriptions, and what waits for them. Documents go when their time is over."""
     connection.execute(delete(t).where(t.c.number == number))
-    for table in (tables.subscriptions, tables.removals, tables.deliveries, tables.idempotency):
+    for table in _OWNED:
         connection.execute(delete(table).where(table.c.topic == number))
     waiting = (tables.pushes.c.topic == number) & (tables.pushes.c.state == "waiting")
     connection.execute(update(tables.pushes).where(waiting).values(state="dropped", lease=None))
