@@ -14,8 +14,8 @@ pip := PIP_DISABLE_PIP_VERSION_CHECK=1 $(bin)/python -m pip install --quiet
 # Directories are in the list because a file that is gone shows only in its directory's time.
 rust := Cargo.toml Cargo.lock $(shell find crates -type d -o -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup prerequisites java demo serve tour test test-rust test-python faults fuzz audit reproducible browser pages lint bench \
-    bench-quick jars lock format clean
+.PHONY: help setup prerequisites java demo serve tour test test-rust test-python faults fuzz audit reproducible browser pages docs lint \
+    bench bench-quick jars lock format clean
 
 help: ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
@@ -78,6 +78,9 @@ browser: ## Install the Chromium that browser tests need, if there is none (Debi
 
 pages: ## Build what the service's pages ship of other people's code anew (needs Node.js)
 	@cd tools/pages && npm ci --no-audit --no-fund && npm run build
+
+docs: setup ## Build the documentation as a site, in build/docs; a warning is an error
+	@$(bin)/python -m sphinx --fail-on-warning --keep-going --quiet -c docs -d build/doctrees . build/docs
 
 serve: setup ## Run the publish/subscribe server with sample data, on http://127.0.0.1:8080
 	@$(bin)/python examples/service/serve.py

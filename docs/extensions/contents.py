@@ -1,0 +1,44 @@
+"""The site's navigation is the list in `docs/index.md`: a heading and the links below it are one part."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+INDEX = "docs/index"
+FIRST_PAGE = """<!doctype html>
+<meta charset="utf-8"><title>Pathcast</title>
+<meta http-equiv="refresh" content="0; url=docs/index.html">
+<a href="docs/index.html">Pathcast: the documentation</a>
+"""
+
+
+def parts(text: str) -> Iterator[tuple[str, list[str]]]:
+    """The headings of the second level, each with the pages that its list names."""
+    for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        heading, _, below = part.partition("\n")
+        yield heading, re.findall(r"^- \[[^\]]+\]\(([^)#:]+)\.md\)", below, re.MULTILINE)
+
+
+def add_contents(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Appends a hidden table of contents for each part of the list."""
+    if docname == INDEX:
+        for heading, pages in list(parts(source[0])):
+            lines = "\n".join(pages)
+            source[0] += f"\n```{{toctree}}\n:hidden:\n:titlesonly:\n:caption: {heading}\n\n{lines}\n```\n"
+
+
+def add_first_page(app: Sphinx, error: Exception | None) -> None:
+    """The address of the folder leads to the first page."""
+    if error is None and app.builder.format == "html":
+        Path(app.outdir, "index.html").write_text(FIRST_PAGE, encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """What Sphinx calls."""
+    app.connect("source-read", add_contents)
+    app.connect("build-finished", add_first_page)
+    return {"parallel_read_safe": True}

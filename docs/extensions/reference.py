@@ -1,0 +1,51 @@
+"""The reference is what the code says of itself, appended to the pages in `docs/reference` by the build."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from calls import calls_page, description
+from commands import commands_page
+from sphinx.application import Sphinx
+
+MODULES = {
+    "library": ("pathcast", "pathcast.aio", "pathcast.subscriptions"),
+    "schemas": ("pathcast.schema", "pathcast.generate", "pathcast.draw"),
+    "spark": ("pathcast.spark",),
+    "network": ("pathcast.network",),
+    "databases": ("pathcast.relational", "pathcast.reference"),
+}
+GENERATED: dict[str, Callable[[], str]] = {
+    "docs/reference/commands": commands_page,
+    "docs/reference/calls": calls_page,
+}
+
+
+def modules_page(names: tuple[str, ...]) -> str:
+    """A section for each module, from its docstrings."""
+    return "\n".join(f"## `{name}`\n\n```{{eval-rst}}\n.. automodule:: {name}\n```\n" for name in names)
+
+
+def add_generated(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Appends what is generated to its page."""
+    folder, _, name = docname.rpartition("/")
+    if docname in GENERATED:
+        source[0] += "\n" + GENERATED[docname]()
+    elif folder == "docs/reference" and name in MODULES:
+        source[0] += "\n" + modules_page(MODULES[name])
+
+
+def add_description(app: Sphinx, error: Exception | None) -> None:
+    """Puts the description of the calls beside the pages, for programs."""
+    if error is None and app.builder.format == "html":
+        text = json.dumps(description(), indent=1)
+        Path(app.outdir, "openapi.json").write_text(text, encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """What Sphinx calls."""
+    app.connect("source-read", add_generated)
+    app.connect("build-finished", add_description)
+    return {"parallel_read_safe": True}

@@ -1,0 +1,90 @@
+"""The documentation as a site: no warning, everything public, nothing from another host."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+import pathcast
+import pathcast.network
+import pathcast.relational
+import pathcast.schema
+from pathcast.cli import app
+
+pytest.importorskip("furo")
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built as `make docs` builds it."""
+    for needed in ("fastapi", "lxml", "duckdb", "pyspark"):
+        pytest.importorskip(needed)
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--quiet", "-c", "docs", ".", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def text(page: Path) -> str:
+    return unescape(re.sub(r"<[^>]+>", "", page.read_text(encoding="utf-8")))
+
+
+def commands(name: str, command: object) -> Iterator[str]:
+    """The full names of all commands."""
+    for child, each in getattr(command, "commands", {}).items():
+        if hasattr(each, "commands"):
+            yield from commands(f"{name} {child}", each)
+        else:
+            yield f"{name} {child}"
+
+
+def test_the_site(site: Path) -> None:
+    """One build, looked at from all sides: building is what takes time."""
+    pages = sorted(site.rglob("*.html"))
+
+    # Nothing is loaded from another host; links that a reader follows may lead there.
+    loading = (
+        r"<(?:script|img|iframe|source)\b[^>]*\bsrc=\"(?:https?:)?//|<link\b[^>]*\bhref=\"(?:https?:)?//"
+    )
+    for page in pages:
+        assert not re.search(loading, page.read_text(encoding="utf-8")), page
+    for sheet in site.rglob("*.css"):
+        assert not re.search(r"url\(['\"]?(?:https?:)?//|@import", sheet.read_text(encoding="utf-8")), sheet
+
+    # Every page is on the site, and the first one leads to all of them.
+    first = (site / "docs/index.html").read_text(encoding="utf-8")
+    for source in sorted((ROOT / "docs").rglob("*.md")):
+        built = source.relative_to(ROOT / "docs").with_suffix(".html").as_posix()
+        assert f'href="{built}"' in first or built == "index.html", built
+    assert 'url=docs/index.html"' in (site / "index.html").read_text(encoding="utf-8")
+    assert "docs/reference/library" in (site / "searchindex.js").read_text(encoding="utf-8")
+
+    # The reference names everything public.
+    reference = site / "docs/reference"
+    for page_name, module in (
+        ("library", pathcast),
+        ("schemas", pathcast.schema),
+        ("network", pathcast.network),
+        ("databases", pathcast.relational),
+    ):
+        page_text = (reference / f"{page_name}.html").read_text(encoding="utf-8")
+        for name in module.__all__:
+            assert not callable(getattr(module, name)) or f'id="{module.__name__}.{name}"' in page_text, name
+    shown = text(reference / "commands.html")
+    for command in commands("pathcast", get_command(app)):
+        assert command in shown
+    described = json.loads((site / "openapi.json").read_text(encoding="utf-8"))
+    shown = text(reference / "calls.html")
+    for path, methods in described["paths"].items():
+        for method in methods:
+            assert f"{method.upper()} {path}" in shown
