@@ -39,7 +39,7 @@ from bench.workloads import WORKLOADS
 from pathcast.index import Index
 
 MILLION = 1_000_000
-CLIENTS = 64
+CLIENTS = 256
 PULLERS = 10
 DOCUMENTS = 20_000
 STREAMS = 1_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import threading
 from collections.abc import Callable
@@ -98,6 +99,7 @@ class Service:
             except SQLAlchemyError as error:
                 log.error("the store cannot be read, trying again: %s", type(error).__name__)
                 await asyncio.sleep(_FOLLOW)
+        gc.freeze()  # what was loaded stays: no collection walks through it again
         self.ready = True
         log.info("ready: %d topics", sum(1 for _ in self.catalog.topics()))
         for work in (maintenance.sample, maintenance.expire, self.filing.run):

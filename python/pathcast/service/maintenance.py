@@ -62,7 +62,7 @@ async def sample(service: Service) -> None:
     """Once a second: the figures that the overview draws; now and then, those that cost a query."""
     ticks = 0
     while True:
-        if ticks % int(EVERY) == 0:
+        if ticks % 5 == 0:
             try:
                 await service.read(lambda connection: _count(service, connection))
             except SQLAlchemyError as error:

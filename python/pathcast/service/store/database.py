@@ -20,6 +20,12 @@ from pathcast.errors import PathcastError
 from pathcast.service.store import tables
 from pathcast.service.store.migrations import MIGRATIONS
 
+_PRAGMAS = (
+    "journal_mode = WAL",
+    "synchronous = FULL",
+    "cache_size = -65536",
+    "wal_autocheckpoint = 8000",  # pages: whose commit it falls into waits for the disk more than once
+)
 _MIGRATION_LOCK = 0x70617468  # any number that every process agrees on
 
 
@@ -103,7 +109,7 @@ def _sqlite(url: str, begin: str) -> Engine:
     @event.listens_for(engine, "connect")
     def _connected(connection: Any, record: Any) -> None:
         connection.isolation_level = None
-        for pragma in ("journal_mode = WAL", "synchronous = FULL", "cache_size = -65536"):
+        for pragma in _PRAGMAS:
             connection.execute(f"PRAGMA {pragma}").close()
 
     @event.listens_for(engine, "begin")
