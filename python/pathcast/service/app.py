@@ -41,8 +41,8 @@ receive those that match by pulling, as Server-Sent Events or by webhook.
 Every call but those about health needs `Authorization: Bearer KEY`. Errors are `application/problem+json`."""
 
 
-def create_app(service: Service) -> ASGIApp:
-    """The application of one service; it starts and stops the service."""
+def create_app(service: Service) -> FastAPI:
+    """The calls and pages of one service; it starts and stops the service."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -79,7 +79,12 @@ def create_app(service: Service) -> ASGIApp:
         pages.mount(app)
     describe(app)
     handle_errors(app)
-    # Around the framework, not in it: its own layers cost more than a hot call.
+    return app
+
+
+def create_server(service: Service) -> ASGIApp:
+    """All that a process answers: around the framework, because its own layers cost more than a hot call."""
+    app = create_app(service)
     return Headers(app if service.settings.worker else Hot(app, failed), service.metrics)
 
 

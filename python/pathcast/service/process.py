@@ -13,7 +13,7 @@ from typing import Any
 
 import uvicorn
 
-from pathcast.service.app import create_app, create_playground
+from pathcast.service.app import create_playground, create_server
 from pathcast.service.core import Service
 from pathcast.service.settings import Settings
 
@@ -51,7 +51,7 @@ def serve(settings: Settings) -> None:
         # Once, and not through the log: logs are kept and passed on.
         print(f"The first administrator key, shown this once: {secret}", flush=True)
     config = uvicorn.Config(
-        create_app(service),
+        create_server(service),
         host=settings.host,
         port=settings.port,
         log_config=None,
