@@ -92,7 +92,7 @@ def read_records(records: Iterable[Record | tuple[bytes, bytes | None]]) -> dict
 
 
 def _read(data: bytes) -> Any:
-    """JSON as `_json` writes it; `json.loads` takes twice as long, and a broker may have a million records."""
+    """JSON as `_json` writes it; `json.loads` takes twice as long, and there may be a million records."""
     text = data.decode("utf-8", "surrogatepass")
     value, end = _DECODER.raw_decode(text)
     if end != len(text):
