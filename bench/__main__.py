@@ -48,6 +48,7 @@ EXPERIMENTS: dict[str, Callable[[Kept, Plan], Iterator[Row]]] = {
     "registration": registration.table,
     "filters": filters.filters,
     "pruning": pruning.table,
+    "pruning-auto": pruning.guarded,
     "worst-cases": worst_cases.table,
     "network-tables": network.tables,
     "network-insertion": network.insertion,

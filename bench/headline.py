@@ -276,6 +276,14 @@ TABLES: dict[str, Table] = {
         "unseen pruned µs",
         "yfilter speed-up",
     ),
+    "pruning-auto": plain(
+        "pruning-auto",
+        "distinct",
+        "distinct pruned",
+        "unseen plain µs",
+        "unseen pruned µs",
+        "auto speed-up",
+    ),
     "network-tables": plain(
         "network-tables", "no covering", "covering", "covered %", "perfect merging", "merging 10 %"
     ),

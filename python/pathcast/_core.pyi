@@ -68,6 +68,7 @@ def explain(
     ignore_namespaces: bool,
     ordered: bool,
     variables: Variables | None = None,
+    entities: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """What each part of an expression finds in a document."""
 
@@ -204,7 +205,7 @@ class Index:
         attribute_filters: str,
         schema: Graph | None,
         prune: tuple[int, int, int, bool, bool] | None,
-        validate: bool,
+        validate: bool | None,
         refuse_impossible: bool,
         entities: Mapping[str, str],
     ) -> Index: ...

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pathcast import _core
+from pathcast.arguments import known_entities
 from pathcast.errors import printable
 from pathcast.limits import Limits
 
@@ -102,6 +104,7 @@ def explain(
     ignore_namespaces: bool = False,
     limits: Limits | None = None,
     variables: Variables | None = None,
+    entities: Literal["html"] | Mapping[str, str] | None = None,
 ) -> Explanation:
     """Which nodes matched each step and each predicate, or what fails first and what was there instead.
 
@@ -110,9 +113,21 @@ def explain(
       /news  1 node: /news
       /item[@lang = 'de']  finds nothing
         [@lang = 'de']  0 of 1, found 'en'
+
+    `entities` are those that the document may use without declaring them, as for an `Index`.
+
+    >>> explain("/a[. = 'é']", "<a>&eacute;</a>", entities="html").matched
+    True
     """
     told = _core.explain(
-        xpath, document, limits or Limits(), namespaces, ignore_namespaces, ordered, variables
+        xpath,
+        document,
+        limits or Limits(),
+        namespaces,
+        ignore_namespaces,
+        ordered,
+        variables,
+        known_entities(entities),
     )
     return Explanation(
         xpath,

@@ -69,10 +69,11 @@ class Index:
 
         With a `schema`, a subscription that no valid document can match is reported at once, as a
         `SchemaWarning` or, if you choose so, as an error. `prune` replaces wildcards and ``//`` by what the
-        schema allows there. Then a document with an element, attribute, value or text where the schema allows
-        none gets a `DocumentError` of kind ``"invalid"``, because it cannot be answered, unless `validate` is
-        false. The order and number of children do not matter to the answer and are not checked. The engine
-        ``"pma"`` needs a schema and prunes by it, unless `prune` is false.
+        schema allows there. As soon as that changed a subscription, a document with an element, attribute,
+        value or text where the schema allows none gets a `DocumentError` of kind ``"invalid"``, because it
+        cannot be answered. `validate` says otherwise: true for always, false for never. The order and number
+        of children do not matter to the answer and are not checked. The engine ``"pma"`` needs a schema and
+        prunes by it, unless `prune` is false.
 
         `entities` are those that documents may use without declaring them: ``"html"`` for the names of
         HTML 4, such as ``&nbsp;``, or a mapping of names to texts. Those that a schema's DTD declares are
@@ -131,7 +132,7 @@ class Index:
             attribute_filters,
             schema.compiled if schema is not None else None,
             prune.values() if prune else None,
-            bool(prune) if validate is None else validate,
+            validate,
             impossible == "error",
             known_entities(entities) | dict(schema.entities if schema is not None else {}),
         )

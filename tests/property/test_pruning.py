@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from copy import copy
 
 import pytest
 
@@ -67,6 +68,28 @@ def test_a_document_that_breaks_the_schema_is_told(schema: Schema, document: str
     assert reason in caught.value.reason
     # Without pruning nothing is lost, so nothing is refused unless that is asked for.
     assert pathcast.Index(schema=schema).match(document) == []
+
+
+def test_documents_are_held_to_the_schema_once_something_is_pruned(schema: Schema) -> None:
+    broken = "<news><title/></news>"
+    index = pathcast.Index(schema=schema, prune=True, impossible="ignore")
+    index.add(1, "/news/title")
+    index.add(2, "/news/item/title")
+    index.pruned("//title"), index.check("//title")
+    assert index.match(broken) == copy(index).match(broken) == [1]
+    assert "leaves every expression as it is" in index.stats()["pruning"]
+    index.add(3, "//title")
+    for each in (index, copy(index)):
+        assert "held to the schema" in each.stats()["pruning"]
+        with pytest.raises(pathcast.DocumentError, match="inside 'news'"):
+            each.match(broken)
+    index.clear()
+    index.add(1, "/news/title")
+    assert index.match(broken) == [1]
+    strict = pathcast.Index(schema=schema, prune=True, validate=True)
+    with pytest.raises(pathcast.DocumentError, match="inside 'news'"):
+        strict.match(broken)
+    assert "pruning" not in pathcast.Index(schema=schema).stats()
 
 
 def test_the_place_of_the_breach(schema: Schema) -> None:

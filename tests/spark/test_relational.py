@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 
 from pathcast.errors import DatabaseError, SubscriptionErrors
+from pathcast.limits import Limits
 from pathcast.relational import Relational
 from pathcast.relational.backends.spark import SparkRelational
 from pathcast.relational.sql import tables
@@ -155,3 +156,13 @@ def count_collected(frames: type, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     for name in ("collect", "toLocalIterator", "toPandas", "toArrow"):
         monkeypatch.setattr(frames, name, counting(getattr(frames, name)))
     return counted
+
+
+def test_what_costs_too_much_is_a_dead_letter(spark: SparkSession, request: pytest.FixtureRequest) -> None:
+    database = Relational(spark, levels=2, limits=Limits(evaluation_steps=10_000))
+    request.addfinalizer(database.close)
+    database.subscribe([("costly", "//*[count(preceding::*) > count(following::*)]"), ("odd", "//a[not(b)]")])
+    found = database.match([("d", "<r>" + "<a/>" * 500 + "</r>"), ("e", "<a/>")])
+    assert found == [("d", "odd"), ("e", "odd")]
+    ((name, error),) = database.dead_letters
+    assert (name, "'costly'" in error.reason) == ("d", True)

@@ -98,6 +98,47 @@ def test_a_handler_that_uses_the_index_gets_an_error_and_no_deadlock(index: path
     assert "s3" not in index
 
 
+TWIGS = [(number, f"//a{number}[b = {number}]//c[d]") for number in range(30_000)]
+
+
+def _load(saved: Path) -> object:
+    return pathcast.Index.load(saved)
+
+
+def _compile(saved: Path) -> object:
+    return pathcast._core.compile(TWIGS, pathcast.Limits(), False, None, False, (1, 2), 8, 64)
+
+
+def _add(saved: Path) -> object:
+    index = pathcast.Index()
+    index.add_many(TWIGS)
+    return index
+
+
+@pytest.mark.parametrize("call", [_load, _compile, _add])
+def test_a_call_looks_for_signals_while_it_works(call: Callable[[Path], object], tmp_path: Path) -> None:
+    """A handler that runs in between may not use an index, and so knows that it does."""
+    saved = tmp_path / "saved"
+    index = pathcast.Index()
+    index.add_many(TWIGS)
+    index.save(saved)
+
+    def handler(number: int, frame: FrameType | None) -> None:
+        try:
+            index.match("<a/>")
+        except RuntimeError:
+            raise KeyboardInterrupt from None
+
+    before = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.005, 0.005)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            call(saved)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def test_adding_many_is_taken_back(index: pathcast.Index) -> None:
     before = dict(index.items())
     given = iter(range(1 << 62))
@@ -188,16 +229,17 @@ def test_results_come_through_asyncio_in_order(index: pathcast.Index) -> None:
 
 
 FORKING = """
-import os, sys, threading, warnings
+import gc, os, sys, threading, warnings
 import pathcast
 warnings.simplefilter("ignore")
 index = pathcast.Index()
 index.add_many([(n, f"//a{n}//b[c > {n}]") for n in range(2000)])
 document = "<r>" + "<a1><b><c>5</c></b></a1>" * 2000 + "</r>"
 stop = False
+gc.set_threshold(1)  # collecting lets other threads in while ids are made
 def match():
     while not stop:
-        index.match(document)
+        list(index.match_many([document])[0])
         index.add("x", "//x")
         index.remove("x")
 threads = [threading.Thread(target=match) for _ in range(3)]

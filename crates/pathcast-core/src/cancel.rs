@@ -100,6 +100,12 @@ pub fn requested() -> bool {
     over
 }
 
+/// Lets go of something large without waiting until its memory is given back.
+pub fn discard<T: Send + 'static>(large: T) {
+    // Without a thread it is dropped here: a closure that was not started is.
+    let _ = std::thread::Builder::new().spawn(move || drop(large));
+}
+
 /// Asks in one of 64 rounds.
 #[derive(Default)]
 pub struct Pulse(u32);

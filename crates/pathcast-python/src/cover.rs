@@ -11,10 +11,14 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::calls::detached;
 use crate::errors::{advertisement_exception, document_exception, raise, xpath_exception};
 use crate::index::limits_from_python;
 use crate::subscriptions::namespaces_from_python;
 use crate::variables::written;
+
+/// Expressions between two looks for signals.
+const SIGNALS: usize = 256;
 
 /// Everything that one broker compares. Expressions, advertisements and forests have numbers that the caller gives.
 #[pyclass(module = "pathcast._core")]
@@ -98,11 +102,20 @@ impl Cover {
 
     /// Which of the expressions a document of any of the advertised sets can satisfy.
     #[pyo3(signature = (numbers, handles, single=false))]
-    fn overlapping(&self, numbers: Vec<u32>, handles: Vec<Handle>, single: bool) -> PyResult<Vec<Handle>> {
+    fn overlapping(
+        &self,
+        py: Python<'_>,
+        numbers: Vec<u32>,
+        handles: Vec<Handle>,
+        single: bool,
+    ) -> PyResult<Vec<Handle>> {
         let advertised: PyResult<Vec<_>> = numbers.iter().map(|&number| self.advertisement(number)).collect();
         let advertised = advertised?;
         let mut found = Vec::new();
-        for handle in handles {
+        for (at, handle) in handles.into_iter().enumerate() {
+            if at % SIGNALS == 0 {
+                py.check_signals()?;
+            }
             let expression = self.expression(handle)?;
             if advertised.iter().any(|each| self.registry.overlaps(each, expression, single)) {
                 found.push(handle);
@@ -205,8 +218,7 @@ type Path = (Vec<(String, String)>, Py<PyBytes>);
 #[pyfunction]
 pub(crate) fn leaf_paths(py: Python<'_>, document: &[u8], limits: &Bound<'_, PyAny>) -> PyResult<Vec<Path>> {
     let limits = limits_from_python(limits)?;
-    let paths = py
-        .detach(|| pathcast_core::cover::leaf_paths(document, &limits))
+    let paths = detached(py, None, || pathcast_core::cover::leaf_paths(document, &limits))?
         .map_err(|error| raise(document_exception(py, &error)))?;
     let path = |path: LeafPath| (path.names, PyBytes::new(py, path.xml.as_bytes()).unbind());
     Ok(paths.into_iter().map(path).collect())

@@ -1,5 +1,7 @@
 //! Why a document matches an expression, or where it fails to.
 
+use std::collections::BTreeMap;
+
 use pathcast_core::explain::{Explanation, Part, Predicate, Step, explain as explain_core};
 use pathcast_core::index::Settings;
 use pyo3::prelude::*;
@@ -14,7 +16,7 @@ use crate::variables::written;
 
 /// The explanation as plain data: dicts, lists, strings, numbers.
 #[pyfunction]
-#[pyo3(signature = (xpath, document, limits, namespaces, ignore_namespaces, ordered, variables=None))]
+#[pyo3(signature = (xpath, document, limits, namespaces, ignore_namespaces, ordered, variables=None, entities=None))]
 #[allow(clippy::too_many_arguments, reason = "the Python function names and defaults them")]
 pub(crate) fn explain<'py>(
     py: Python<'py>,
@@ -25,8 +27,14 @@ pub(crate) fn explain<'py>(
     ignore_namespaces: bool,
     ordered: bool,
     variables: Option<&Bound<'py, PyAny>>,
+    entities: Option<BTreeMap<String, String>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let settings = Settings { limits: limits_from_python(limits)?, ignore_namespaces, ..Settings::default() };
+    let settings = Settings {
+        limits: limits_from_python(limits)?,
+        ignore_namespaces,
+        entities: entities.iter().flatten().map(|(name, text)| (name.as_str(), text.as_str())).collect(),
+        ..Settings::default()
+    };
     let written = written(xpath, ordered, namespaces, variables)?;
     let mut source = Source::new(document)?;
     let explained = detached(py, None, || {

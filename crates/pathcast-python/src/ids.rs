@@ -7,9 +7,11 @@ use arrow_buffer::{Buffer, OffsetBuffer};
 use pathcast_core::index::Matches;
 use pyo3::exceptions::{PyOverflowError, PyRuntimeError};
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
 use pyo3::types::PyList;
 
 use crate::errors::poisoned;
+use crate::forks::Inside;
 use crate::subscriptions::id_to_python;
 
 /// The objects of an index's ids by place. Each is made when it is first asked for, and all lists share it.
@@ -31,7 +33,9 @@ impl Objects {
         matches: &Matches,
         slots: &[u32],
     ) -> PyResult<Bound<'py, PyList>> {
-        let mut made = self.0.lock().map_err(|_| poisoned())?;
+        // A child must not find this locked by a thread that it does not have.
+        let _inside = py.detach(Inside::enter);
+        let mut made = self.0.lock_py_attached(py).map_err(|_| poisoned())?;
         if made.edition < matches.edition() {
             *made = Made { edition: matches.edition(), objects: Vec::new() };
         }

@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 
+use pathcast_core::cancel::discard;
 use pathcast_core::engine::AttributeFilters;
-use pathcast_core::index::{EngineKind, Index as Core, SchemaOptions, Settings, Written};
+use pathcast_core::index::{EngineKind, Index as Core, SchemaOptions, Settings, Validate, Written};
 use pathcast_core::limits::Limits;
 use pathcast_core::reader::Document;
 use pathcast_core::select::select;
@@ -86,7 +87,7 @@ impl Index {
         attribute_filters: &str,
         schema: Option<&Bound<'_, Graph>>,
         prune: Option<Pruning>,
-        validate: bool,
+        validate: Option<bool>,
         refuse_impossible: bool,
         entities: BTreeMap<String, String>,
     ) -> PyResult<Self> {
@@ -114,6 +115,11 @@ impl Index {
             Some(schema) => {
                 let graph = schema.get().core.clone();
                 let prune = prune.map(prune_limits);
+                let validate = match validate {
+                    Some(true) => Validate::Yes,
+                    None if prune.is_some() => Validate::WhenPruned { pruned: false },
+                    _ => Validate::No,
+                };
                 Core::with_schema(settings, SchemaOptions { graph, prune, validate, refuse_impossible })
             }
         };
@@ -145,7 +151,14 @@ impl Index {
         let ordered = self.read(py, |core| core.settings().ordered)?;
         let rows = rows(subscriptions, ordered)?;
         refuse_twice(&rows)?;
-        match self.write(py, |core| core.add_all(&rows))? {
+        let added = match self.write(py, |core| core.add_all(&rows)) {
+            Ok(added) => added,
+            Err(interrupted) => {
+                discard(rows);
+                return Err(interrupted);
+            }
+        };
+        match added {
             Ok(warnings) => {
                 warnings.into_iter().map(|(at, text)| Ok((id_to_python(py, &rows[at].id)?, text))).collect()
             }
@@ -354,6 +367,9 @@ impl Index {
         dict.set_item("uncached_steps", stats.cache.loose_steps)?;
         dict.set_item("remembered_bytes", stats.remembered_bytes)?;
         dict.set_item("unsuited_paths", stats.unsuited)?;
+        if let Some(pruning) = stats.pruning {
+            dict.set_item("pruning", pruning)?;
+        }
         if let Some((choice, profile)) = stats.choice {
             dict.set_item("reason", choice.reason)?;
             dict.set_item("paths", profile.paths)?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow_array::builder::{Float64Builder, Int32Builder, Int64Builder, LargeStringBuilder};
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{ArrowError, Field, Schema};
+use pathcast_core::cancel::Pulse;
 use pathcast_core::index::{Id, Subscription, Written};
 use pathcast_core::reader::{Document, DocumentError};
 use pathcast_core::relational::shred::Asked;
@@ -16,6 +17,7 @@ use pyo3::types::PyDict;
 use pyo3_arrow::PyRecordBatch;
 use pyo3_arrow::input::AnyArray;
 
+use crate::calls::detached;
 use crate::documents::{Source, Values, missing};
 use crate::errors::{document_exception, xpath_exception};
 use crate::index::limits_from_python;
@@ -47,15 +49,19 @@ pub(crate) fn compile<'py>(
     let all = rows(subscriptions, ordered)?;
     let bounds = Bounds { levels, alternatives };
     let mut compiler = Compiler::new(limits, namespaces, ignore_namespaces, key, bounds);
-    let (compiled, refused) = py.detach(|| {
+    let (compiled, refused) = detached(py, None, || {
         let mut refused = Vec::new();
+        let mut pulse = Pulse::default();
         for (at, each) in all.iter().enumerate() {
+            if pulse.requested() {
+                break;
+            }
             if let Err(error) = compiler.add(&each.written) {
                 refused.push((at, error));
             }
         }
         (compiler.finish(), refused)
-    });
+    })?;
     let refused: PyResult<Vec<_>> = refused
         .iter()
         .map(|(at, error)| {
@@ -92,30 +98,32 @@ pub(crate) fn shred<'py>(
         let mut before = 0;
         for chunk in array.chunks() {
             let values = Values::new(chunk)?;
-            py.detach(|| {
+            detached(py, None, || {
+                let mut pulse = Pulse::default();
                 for at in 0..chunk.len() {
+                    if pulse.requested() {
+                        break;
+                    }
                     let result = match values.get(at) {
                         Some(document) => shredder.shred(number(before + at), document, &mut columns),
                         None => Err(missing()),
                     };
                     refused.extend(result.err().map(|error| (before + at, error)));
                 }
-            });
+            })?;
             before += chunk.len();
-            py.check_signals()?;
         }
     } else {
         for (at, document) in documents.try_iter()?.enumerate() {
             let mut source = Source::new(&document?)?;
-            let result = py.detach(|| {
+            let result = detached(py, None, || {
                 let document: Document<'_> = source.document()?;
                 shredder.shred(number(at), document, &mut columns)
-            });
+            })?;
             if let Some(exception) = source.take_exception() {
                 return Err(exception);
             }
             refused.extend(result.err().map(|error| (at, error)));
-            py.check_signals()?;
         }
     }
     let refused: PyResult<Vec<_>> =

@@ -93,7 +93,7 @@ pub(crate) fn rows(subscriptions: &Bound<'_, PyAny>, ordered: bool) -> PyResult<
         let (batches, _) = subscriptions.extract::<PyTable>()?.into_inner();
         let mut all = Vec::with_capacity(batches.iter().map(RecordBatch::num_rows).sum());
         for batch in &batches {
-            arrow_rows(batch, ordered, &mut all)?;
+            arrow_rows(subscriptions.py(), batch, ordered, &mut all)?;
         }
         return Ok(all);
     }
@@ -129,7 +129,12 @@ fn python_row(row: &Bound<'_, PyAny>, ordered: bool) -> PyResult<Subscription> {
     })
 }
 
-fn arrow_rows(batch: &RecordBatch, default: bool, all: &mut Vec<Subscription>) -> PyResult<()> {
+fn arrow_rows(
+    py: Python<'_>,
+    batch: &RecordBatch,
+    default: bool,
+    all: &mut Vec<Subscription>,
+) -> PyResult<()> {
     let column = |name: &str| batch.column_by_name(name);
     let needed = |name: &str| {
         column(name).ok_or_else(|| PyValueError::new_err(format!("the table has no column '{name}'")))
@@ -144,6 +149,9 @@ fn arrow_rows(batch: &RecordBatch, default: bool, all: &mut Vec<Subscription>) -
     let namespaces = column("namespaces").map(|array| text_maps("namespaces", array)).transpose()?;
     let variables = column("variables").map(|array| text_maps("variables", array)).transpose()?;
     for at in 0..batch.num_rows() {
+        if at % SIGNALS == 0 {
+            py.check_signals()?;
+        }
         let row = all.len();
         let missing = |name: &str| PyValueError::new_err(format!("row {row} of the table has no {name}"));
         all.push(Subscription {

@@ -30,16 +30,20 @@ from pathcast.cli import (
     spark,
 )
 from pathcast.cli.arguments import Version
+from pathcast.cli.messages import plain
 from pathcast.errors import PathcastError, printable
 
 
 class Commands(TyperGroup):
-    """All commands; one whose output nobody reads any more ends quietly."""
+    """All commands; one whose output nobody reads any more ends quietly, and mistakes are told plainly."""
 
     def invoke(self, ctx: Any) -> Any:
         """Runs a command; ``pathcast ... | head`` is no error."""
         try:
             return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = plain(error.message)
+            raise
         except BrokenPipeError:
             # What is left in the buffer goes nowhere, also when the interpreter flushes at its end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -47,6 +47,12 @@ def _known(name: str, *others: str) -> str:
     return name
 
 
+def _check_entities(name: str | None) -> str | None:
+    if name not in (None, "html"):
+        raise typer.BadParameter(f"{name!r} is no set of entities; html is.")
+    return name
+
+
 def _check_engine(name: str) -> str:
     return _known(name)
 
@@ -138,6 +144,18 @@ Xsd: TypeAlias = Annotated[
 Root: TypeAlias = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="The root element; needed when the schema has several candidates."),
+]
+
+
+Entities: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--entities",
+        metavar="html",
+        help="Entities that documents may use without declaring them: html stands for &nbsp; and its like.",
+        callback=_check_entities,
+        show_default=False,
+    ),
 ]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from pathcast.cli.arguments import Dtd, Root, Subscriptions, Version, fail, read_schema
+from pathcast.cli.arguments import Dtd, Root, Subscriptions, Version, Xsd, fail, read_schema
 from pathcast.cli.broker import kafka_needed
 from pathcast.errors import located
 
@@ -74,13 +74,14 @@ def leave(config: Config, version: Version = False) -> None:
 @app.command()
 def advertise(
     config: Config,
-    dtd: Dtd,
+    dtd: Dtd = None,
+    xsd: Xsd = None,
     root: Root = None,
     id: Annotated[str, typer.Option(help="The advertisement's id; a known one is replaced.")] = "documents",
     version: Version = False,
 ) -> None:
-    """Say that documents of a DTD will be published. A publisher does it before it publishes."""
-    schema = read_schema(dtd, root)
+    """Say that documents of a DTD or an XSD will be published. A publisher does it before it publishes."""
+    schema = read_schema(dtd, root, xsd)
     with _client(config) as made:
         made.advertise(id, schema)
 

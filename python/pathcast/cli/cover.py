@@ -62,12 +62,14 @@ def merge(
     first: First,
     second: Second,
     dtd: OptionalDtd = None,
+    xsd: Xsd = None,
     root: Root = None,
     version: Version = False,
 ) -> None:
     """Print one expression that covers both, or nothing with status 1 when no rule makes one.
 
-    With a DTD its imperfect degree follows: the share of the paths it selects that neither expression does.
+    With a DTD or an XSD its imperfect degree follows: the share of the paths it selects that neither
+    expression does.
 
     \b
     Example:
@@ -78,11 +80,11 @@ def merge(
         if made is None:
             typer.echo("pathcast: no rule merges these expressions", err=True)
             raise typer.Exit(1)
-        schema = optional_schema(dtd, root)
+        schema = optional_schema(dtd, root, xsd)
         if schema is None:
             typer.echo(made)
             return
-        degree = imperfect_degree(schema, made, [first, second])
+        degree = imperfect_degree(schema, made, [first, second], namespaces=schema.namespaces)
         typer.echo(f"{made}\t{'unknown' if degree is None else f'{degree:.4f}'}")
     except XPathError as error:
         fail(f"pathcast: {error}")

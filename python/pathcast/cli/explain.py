@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import pathcast
-from pathcast.cli.arguments import Prefixes, Version, fail, prefixes
+from pathcast.cli.arguments import Entities, Prefixes, Version, fail, prefixes
 from pathcast.errors import DocumentError, XPathError, located, printable
 
 
@@ -28,6 +28,7 @@ def explain(
         ),
     ] = None,
     namespace: Prefixes = None,
+    entities: Entities = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the explanation as JSON.")] = False,
     version: Version = False,
 ) -> None:
@@ -43,7 +44,9 @@ def explain(
         fail(located(str(draw), None, "a drawing is written as .svg, or as .dot for graphviz"))
     source = sys.stdin.buffer if document == "-" else Path(document)
     try:
-        explanation = pathcast.explain(xpath, source, namespaces=prefixes(namespace))
+        explanation = pathcast.explain(
+            xpath, source, namespaces=prefixes(namespace), entities="html" if entities else None
+        )
     except XPathError as error:
         fail(f"pathcast: {error}", *_pointer(error))
     except DocumentError as error:

@@ -12,6 +12,7 @@ import typer
 import pathcast
 from pathcast.cli.arguments import (
     RELATIONAL,
+    Entities,
     MatchEngine,
     OptionalDtd,
     OptionalSubscriptions,
@@ -73,6 +74,7 @@ def match(
     dtd: OptionalDtd = None,
     xsd: Xsd = None,
     root: Root = None,
+    entities: Entities = None,
     output_format: Annotated[
         Format, typer.Option("--format", help="What to print; a table is for people.")
     ] = Format.jsonl,
@@ -113,13 +115,13 @@ def match(
         fail(
             f"pathcast: the engine {engine} needs a schema to prune wildcards: give --dtd FILE or --xsd FILE."
         )
-    if engine == RELATIONAL and (with_schema or nodes):
-        fail("pathcast: --engine relational takes no --dtd, no --xsd and no --nodes.")
+    if engine == RELATIONAL and (with_schema or nodes or entities):
+        fail("pathcast: --engine relational takes no --dtd, no --xsd, no --entities and no --nodes.")
     patterns = tuple(glob) if glob else PATTERNS
     if (empty := empty_directory(documents, patterns)) is not None:
         fail(located(empty, None, f"no {' or '.join(patterns)} file in this directory"))
     schema = optional_schema(dtd, root, xsd)
-    index = load(subscriptions, engine, schema, expressions or (), prefixes(namespace))
+    index = load(subscriptions, engine, schema, expressions or (), prefixes(namespace), entities)
     with _opened(output) as stream:
         shown = output_format is Format.table or not stream.isatty()
         found = progress(
@@ -136,15 +138,17 @@ def match(
 
 
 def _empty(
-    engine: str, schema: Schema | None, namespaces: Mapping[str, str] | None
+    engine: str, schema: Schema | None, namespaces: Mapping[str, str] | None, entities: str | None
 ) -> pathcast.Index | InTables:
     if engine != RELATIONAL:
         return pathcast.Index(
             engine,
             schema=schema,
             prune=schema is not None,
+            validate=schema is not None,
             impossible="ignore",
             namespaces={**(schema.namespaces if schema else {}), **(namespaces or {})},
+            entities="html" if entities else None,
         )
     from pathcast.cli.relational import InTables
 
@@ -160,9 +164,10 @@ def load(
     schema: Schema | None = None,
     expressions: Sequence[str] = (),
     namespaces: Mapping[str, str] | None = None,
+    entities: str | None = None,
 ) -> Matcher:
     """An index of the file's subscriptions, or of expressions; or the end with all bad ones listed."""
-    index = _empty(engine, schema, namespaces)
+    index = _empty(engine, schema, namespaces, entities)
     if name is None:
         try:
             index.add_many((str(number), xpath) for number, xpath in enumerate(expressions, 1))

@@ -20,7 +20,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from pathcast.cli.arguments import Engine, OptionalDtd, Root, Version, fail, named, optional_schema
+from pathcast.cli.arguments import Engine, OptionalDtd, Root, Version, Xsd, fail, named, optional_schema
 from pathcast.errors import PathcastError, printable
 
 if TYPE_CHECKING:
@@ -118,6 +118,7 @@ def compile_command(
         bool, typer.Option("--ignore-namespaces", help="Only local names count.")
     ] = False,
     dtd: OptionalDtd = None,
+    xsd: Xsd = None,
     root: Root = None,
     keep_going: Annotated[
         bool, typer.Option("--reject", help="Compile the rest when some rows are refused.")
@@ -129,8 +130,8 @@ def compile_command(
     """Compile a table of subscriptions into an index in a folder.
 
     Shards whose rows did not change since the last time are kept as they are. Refused rows are shown, and
-    the exit status is then 2 unless --reject is given. With a DTD the subscriptions are pruned by it, and
-    a document that breaks it becomes a dead letter.
+    the exit status is then 2 unless --reject is given. With a DTD or an XSD the subscriptions are pruned by
+    it, and a document that breaks it becomes a dead letter.
 
     \b
     Example:
@@ -139,7 +140,7 @@ def compile_command(
     """
     if (subscriptions is None) == (database is None) or (database is None) != (topic is None):
         fail("pathcast: give --subscriptions, or --database and --topic")
-    schema = optional_schema(dtd, root)
+    schema = optional_schema(dtd, root, xsd)
     with _spark("compile", master, memory) as spark, _watched(spark, "Compiling subscriptions"):
         from pathcast.spark import compile_subscriptions
 

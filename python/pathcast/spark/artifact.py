@@ -74,6 +74,8 @@ class Settings:
             ignore_namespaces=self.ignore_namespaces,
             schema=CompiledSchema(self.schema) if self.schema else None,
             prune=self.schema is not None,
+            # Shards must agree on which documents are bad, also those that pruning leaves alone.
+            validate=self.schema is not None,
             impossible=self.impossible,
         )
 

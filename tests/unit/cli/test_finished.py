@@ -96,3 +96,55 @@ def test_an_xsd_of_orders_in_every_command(run: Run, folder: Path) -> None:
     assert run("schema", "draw", *order, "-o", "order.svg").exit_code == 0
     assert (folder / "order.svg").read_text().startswith("<svg")
     assert len(run("prune", "-s", "o.jsonl", *order).stdout.splitlines()) == 20
+
+
+def test_entities_of_html(run: Run, folder: Path) -> None:
+    (folder / "feed.xml").write_text("<feed>caf&eacute;&nbsp;</feed>")
+    refused = run("match", "-e", "//feed", "feed.xml")
+    assert (refused.exit_code, json.loads(refused.stdout)["error"]["kind"]) == (1, "entity")
+    for call in (("match", "-e", "/feed[contains(., 'café')]"), ("match", "-e", "//feed", "--nodes")):
+        result = run(*call, "--entities", "html", "feed.xml")
+        assert (result.exit_code, json.loads(result.stdout)["matches"]) == (0, ["1"])
+    explained = run("explain", "/feed[contains(., 'é')]", "feed.xml", "--entities", "html")
+    assert (explained.exit_code, explained.stdout.splitlines()[0][:7]) == (0, "matches")
+    assert run("explain", "/feed", "feed.xml").exit_code == 1
+    wrong = run("match", "-e", "//feed", "--entities", "svg", "feed.xml")
+    assert (wrong.exit_code, "no set of entities" in wrong.stderr) == (2, True)
+    tables = run("match", "-e", "//feed", "--engine", "relational", "--entities", "html", "feed.xml")
+    assert (tables.exit_code, "takes no" in tables.stderr) == (2, True)
+
+
+XSD = """<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+<xs:element name="a"><xs:complexType><xs:sequence>
+  <xs:element name="b" type="xs:string"/><xs:element name="c" type="xs:string"/>
+  <xs:element name="d" type="xs:string"/><xs:element name="e" type="xs:string"/>
+</xs:sequence></xs:complexType></xs:element></xs:schema>"""
+
+
+def test_a_merger_is_measured_by_an_xsd(run: Run, folder: Path) -> None:
+    pytest.importorskip("xmlschema")
+    (folder / "a.xsd").write_text(XSD)
+    (folder / "a.dtd").write_text(
+        "<!ELEMENT a (b, c, d, e)>" + "".join(f"<!ELEMENT {x} ANY>" for x in "bcde")
+    )
+    result = run("merge", "/a/b", "/a/c", "--xsd", "a.xsd")
+    assert (result.exit_code, result.stdout) == (0, "/a/*\t0.5000\n"), result.stderr
+    assert run("merge", "/a/b", "/a/c", "--xsd", "a.xsd", "--dtd", "a.dtd").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (("match", "-e", "//b", "--threads", "x", "1.xml"), "'--threads': it must be a whole number"),
+        (("match", "-e", "//b", "--threads", "0", "1.xml"), "'--threads': it must be at least 1"),
+        (("match", "-e", "//b", "--format", "x", "1.xml"), "'--format': 'x' is not one of"),
+        (("generate", "subscriptions", "-n", "1", "-o", "x", "--skew", "y"), "'--skew': it must be a number"),
+        (("generate", "subscriptions", "-n", "1", "-o", "x", "--wildcard", "2"), "it must be at most 1"),
+        (("spark", "compile", "--shards", "0", "-o", "x"), "'--shards': it must be at least 1"),
+    ],
+)
+def test_a_wrong_option_is_told_plainly(run: Run, call: tuple[str, ...], message: str) -> None:
+    result = run(*call)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+    assert "Input should" not in result.stderr

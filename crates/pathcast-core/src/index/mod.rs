@@ -42,7 +42,7 @@ pub use hosted::Hosted;
 pub use ids::Id;
 pub use kind::{AUTO, ENGINES, EngineKind};
 pub use matches::Matches;
-pub use schema::SchemaOptions;
+pub use schema::{SchemaOptions, Validate};
 pub use set::Index;
 pub use settings::{Refused, Settings, Subscription};
 pub use stats::Stats;

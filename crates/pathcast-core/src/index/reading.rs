@@ -3,10 +3,10 @@
 //! **Invariants.** Names that only refused expressions used are forgotten.
 
 use super::normal_form::NormalForm;
-use super::schema::{SchemaOptions, SchemaUse};
+use super::schema::{Applied, SchemaOptions, SchemaUse};
 use super::settings::Settings;
 use crate::names::{Names, Namespaces};
-use crate::pattern::{Condition, Printer, Scope, Written};
+use crate::pattern::{Printer, Scope, Written};
 use crate::xpath::XPathError;
 
 /// What reading an expression needs and changes.
@@ -31,14 +31,17 @@ impl Reading {
         &mut self,
         written: &Written,
     ) -> Result<(NormalForm, Option<String>), XPathError> {
-        let (condition, warning) = self.condition(written)?;
+        let Applied { condition, warning, pruned } = self.condition(written)?;
+        if let (true, Some(schema)) = (pruned, &mut self.schema) {
+            schema.note_pruned();
+        }
         Ok((NormalForm::new(condition), warning))
     }
 
     /// The normal form of an expression that would be accepted, as text, and the warning that there would be.
     pub(super) fn check(&mut self, written: &Written) -> Result<(String, Option<String>), XPathError> {
         let names = self.names.len();
-        let checked = self.condition(written).map(|(condition, warning)| {
+        let checked = self.condition(written).map(|Applied { condition, warning, .. }| {
             (self.printer(&written.namespaces).alternatives(&condition).join(" or "), warning)
         });
         self.forget_names(names);
@@ -49,8 +52,8 @@ impl Reading {
     /// satisfies the original; none when it can never match.
     pub(super) fn pruned(&mut self, written: &Written) -> Result<Vec<String>, XPathError> {
         let names = self.names.len();
-        let pruned = self.condition(written).map(|(condition, impossible)| {
-            let never = impossible.is_some();
+        let pruned = self.condition(written).map(|Applied { condition, warning, .. }| {
+            let never = warning.is_some();
             if never { Vec::new() } else { self.printer(&written.namespaces).alternatives(&condition) }
         });
         self.forget_names(names);
@@ -71,7 +74,7 @@ impl Reading {
     }
 
     /// The condition that an expression is, under the schema if there is one.
-    fn condition(&mut self, written: &Written) -> Result<(Condition, Option<String>), XPathError> {
+    fn condition(&mut self, written: &Written) -> Result<Applied, XPathError> {
         let mut scope = Scope {
             names: &mut self.names,
             namespaces: &[&written.namespaces, &self.settings.namespaces],
@@ -81,7 +84,7 @@ impl Reading {
         let normal = written.condition(&mut scope, &self.settings.limits);
         let normal = normal.and_then(|condition| match &mut self.schema {
             Some(schema) => schema.apply(condition, &mut self.names),
-            None => Ok((condition, None)),
+            None => Ok(Applied::as_is(condition)),
         });
         if normal.is_err() {
             self.forget_names(known);

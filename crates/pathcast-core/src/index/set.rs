@@ -12,12 +12,12 @@ use super::normal_form::NormalForm;
 use super::places::Slot;
 use super::reading::Reading;
 use super::runs::{Run, Runs, room};
-use super::schema::SchemaOptions;
+use super::schema::{SchemaOptions, SchemaUse};
 use super::settings::{Refused, Settings, Subscription};
 use super::sources::to_keep;
 use super::stats::Stats;
 use super::subscribers::Subscribers;
-use crate::cancel::Pulse;
+use crate::cancel::{self, Pulse};
 use crate::engine::Takes;
 use crate::names::{Names, Namespaces};
 use crate::pattern::Written;
@@ -178,6 +178,7 @@ impl Index {
         for (at, each) in subscriptions.iter().enumerate() {
             if pulse.requested() {
                 self.reading.forget_names(names);
+                cancel::discard(forms);
                 return Err(Vec::new());
             }
             match self.reading.normal_form(&each.written) {
@@ -198,6 +199,7 @@ impl Index {
             if pulse.requested() {
                 self.take_back(was_empty, before);
                 self.reading.forget_names(names);
+                cancel::discard(forms);
                 return Err(Vec::new());
             }
             if !was_empty {
@@ -249,7 +251,7 @@ impl Index {
     /// Makes ids subscribe to what they subscribed to before.
     fn take_back(&mut self, was_empty: bool, before: Vec<(Id, Option<Before>)>) {
         if was_empty {
-            return self.clear();
+            return cancel::discard(self.emptied());
         }
         for (id, before) in before.into_iter().rev() {
             match before {
@@ -263,10 +265,16 @@ impl Index {
 
     /// Removes all subscriptions.
     pub fn clear(&mut self) {
-        let (settings, schema) = (self.settings().clone(), self.schema().cloned());
+        drop(self.emptied());
+    }
+
+    /// Removes all subscriptions; what held them.
+    fn emptied(&mut self) -> Self {
+        let (settings, schema) = (self.settings().clone(), self.schema().map(SchemaUse::fresh));
         let engine = (settings.engine.make)();
         let subscribers = self.subscribers.emptied();
-        *self = Self { subscribers, ..Self::with_engine(settings, schema, engine) };
+        let empty = Self { subscribers, ..Self::with_engine(settings, schema, engine) };
+        std::mem::replace(self, empty)
     }
 
     /// Removes a subscription; false if there is none with this id.
@@ -317,7 +325,7 @@ impl Index {
             expressions: &self.expressions,
             names: self.names(),
             ignore_namespaces: self.settings().ignore_namespaces,
-            graph: self.schema().filter(|schema| schema.validate).map(|schema| &*schema.graph),
+            graph: self.schema().filter(|schema| schema.validate.holds()).map(|schema| &*schema.graph),
             memo_bytes: self.cache_bytes() / 4,
             limits: &self.settings().limits,
         };
@@ -350,6 +358,7 @@ impl Index {
             names: self.names().len() - 1,
             memory_bytes: self.memory_bytes(),
             engine: choice.map_or(self.settings().engine.name, |(choice, _)| choice.way.engine()),
+            pruning: self.schema().and_then(SchemaOptions::pruning),
             choice,
             unsuited: self.engine.unsuited(),
             cache,

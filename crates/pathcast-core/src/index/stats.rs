@@ -25,6 +25,8 @@ pub struct Stats {
     pub engine: &'static str,
     /// Why `auto` chose it, and what its paths are like.
     pub choice: Option<(Choice, Profile)>,
+    /// What pruning by a schema came to.
+    pub pruning: Option<&'static str>,
     /// Paths that are not for the engine and run on the shared automaton inside it.
     pub unsuited: usize,
     /// The caches of all threads that are not at work now.

@@ -206,6 +206,6 @@ fn unknown(at: usize, name: &str) -> Fault {
     refused(
         at,
         name,
-        "is not one of the five predefined ones; entities=\"html\" gives those of HTML, a schema those of its DTD",
+        "is not one of the five predefined ones; entities=\"html\", or --entities html, gives those of HTML, a schema those of its DTD",
     )
 }

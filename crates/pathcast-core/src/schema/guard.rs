@@ -5,17 +5,27 @@
 //! children do not matter to it, and are not checked here.
 
 use super::graph::{ANYTHING, Attribute, Content, ElementId, Graph, Values};
-use crate::names::{NameId, NamespaceId};
 
 /// Children of one element that are remembered.
 const MET: usize = 8;
+
+/// What is compared of a name before the name: its length, its first byte and its last.
+type Mark = u32;
+
+fn mark(local: &str) -> Mark {
+    let bytes = local.as_bytes();
+    let byte = |byte: Option<&u8>| byte.map_or(0, |&byte| u32::from(byte));
+    (bytes.len() as u32) << 16 | byte(bytes.first()) << 8 | byte(bytes.last())
+}
 
 /// Follows one document.
 #[derive(Debug, Default)]
 pub struct Guard {
     open: Vec<ElementId>,
     /// By element: children that it had in this document and in those before, all of one schema; the frequent ones first.
-    met: Vec<Vec<ElementId>>,
+    met: Vec<Vec<(Mark, ElementId)>>,
+    /// By element: the marks of its attributes, in their order; none until the element was met.
+    attributes: Vec<Option<Box<[Mark]>>>,
     fault: Option<String>,
 }
 
@@ -44,7 +54,7 @@ impl Guard {
             return;
         }
         for (uri, local, value) in attributes {
-            match graph.declared(element, uri, local) {
+            match self.declared(graph, element, uri, local) {
                 None if graph.takes_any_attribute(element) => {}
                 None => self.note(|| format!("the schema has no attribute '{local}' here")),
                 Some(values) if !values.allow(value) => {
@@ -64,11 +74,13 @@ impl Guard {
             self.met.resize_with(graph.bound(), Vec::new);
         }
         let met = &mut self.met[parent as usize];
-        if let Some(at) = met.iter().position(|&known| graph.name(known) == (uri, local)) {
+        let wanted = mark(local);
+        let is = |&(mark, known): &(Mark, ElementId)| mark == wanted && graph.name(known) == (uri, local);
+        if let Some(at) = met.iter().position(is) {
             if at > 0 {
                 met.swap(at, at - 1);
             }
-            return Some(met[at.saturating_sub(1)]);
+            return Some(met[at.saturating_sub(1)].1);
         }
         self.found(graph, parent, uri, local)
     }
@@ -86,7 +98,7 @@ impl Guard {
         if graph.is_child(parent, element) {
             let met = &mut self.met[parent as usize];
             met.truncate(MET - 1);
-            met.push(element);
+            met.push((mark(local), element));
         } else {
             self.note(|| match graph.name_of(parent) {
                 Some(parent) => format!("the schema allows no '{local}' inside '{parent}'"),
@@ -94,6 +106,26 @@ impl Guard {
             });
         }
         Some(element)
+    }
+
+    /// The values that an element's attribute may have, if it may have the attribute.
+    fn declared<'g>(
+        &mut self,
+        graph: &'g Graph,
+        element: ElementId,
+        uri: &str,
+        local: &str,
+    ) -> Option<&'g Values> {
+        if self.attributes.len() <= element as usize {
+            self.attributes.resize_with(graph.bound(), || None);
+        }
+        let declared = graph.attribute_list(element);
+        let name = |each: &Attribute| graph.attribute_names.parts(each.name);
+        let marks = self.attributes[element as usize]
+            .get_or_insert_with(|| declared.iter().map(|each| mark(name(each).1)).collect());
+        let wanted = mark(local);
+        let mut alike = marks.iter().zip(declared).filter(|&(&mark, _)| mark == wanted);
+        alike.find(|(_, each)| name(each) == (uri, local)).map(|(_, each)| &each.values)
     }
 
     /// A piece of text.
@@ -134,23 +166,8 @@ impl Graph {
         (element != self.document()).then(|| self.name(element).1)
     }
 
-    /// The values that an element's attribute may have, if it may have the attribute.
-    fn declared(&self, element: ElementId, uri: &str, local: &str) -> Option<&Values> {
-        let attributes = &self.elements.get(element as usize)?.attributes;
-        if attributes.len() <= MET {
-            let named = |each: &&Attribute| self.attribute_names.parts(each.name) == (uri, local);
-            return attributes.iter().find(named).map(|each| &each.values);
-        }
-        let namespace = self.attribute_names.namespace(uri);
-        if namespace == NamespaceId::OTHER {
-            return None;
-        }
-        let name = self.attribute_names.resolve(namespace, local).name;
-        if name == NameId::OTHER {
-            return None;
-        }
-        let at = attributes.binary_search_by_key(&name, |each| each.name).ok()?;
-        Some(&attributes[at].values)
+    fn attribute_list(&self, element: ElementId) -> &[Attribute] {
+        self.elements.get(element as usize).map_or(&[], |element| &element.attributes)
     }
 }
 

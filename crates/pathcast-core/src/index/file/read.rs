@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::super::ids::Id;
 use super::super::kind::EngineKind;
 use super::super::normal_form::NormalForm;
-use super::super::schema::SchemaOptions;
+use super::super::schema::{SchemaOptions, Validate};
 use super::super::set::Index;
 use super::super::settings::Settings;
 use super::{ANY_NAMESPACE, IndexFormatError, MAGIC, VERSION};
-use crate::cancel::Pulse;
+use crate::cancel::{self, Pulse};
 use crate::engine::AttributeFilters;
 use crate::limits::{HIGHEST_NESTING, HIGHEST_STEPS, Limits};
 use crate::names::NamespaceId;
@@ -29,8 +29,11 @@ impl Index {
             Some(schema) => Self::with_schema(settings, schema),
             None => Self::new(settings),
         };
-        index.decode_names(bytes)?;
-        index.decode_expressions(bytes, version)?;
+        let decoded = index.decode_names(bytes).and_then(|()| index.decode_expressions(bytes, version));
+        if let Err(error) = decoded {
+            cancel::discard(index);
+            return Err(error);
+        }
         if bytes.is_empty() { Ok(index) } else { Err(IndexFormatError::Damaged("bytes after the end")) }
     }
 
@@ -195,7 +198,7 @@ fn decode_schema(bytes: &mut &[u8]) -> Result<Option<SchemaOptions>, IndexFormat
         return Ok(None);
     }
     let [pruning] = take::<1>(bytes)?;
-    if flags & 1 == 0 || flags > 7 || pruning & 1 != u8::from(pruning > 0) || pruning > 7 {
+    if flags & 1 == 0 || flags > 31 || pruning & 1 != u8::from(pruning > 0) || pruning > 7 {
         return Err(IndexFormatError::Damaged("an unknown setting of the schema"));
     }
     let prune = if pruning == 0 {
@@ -213,7 +216,11 @@ fn decode_schema(bytes: &mut &[u8]) -> Result<Option<SchemaOptions>, IndexFormat
     Ok(Some(SchemaOptions {
         graph: Arc::new(Graph::decode(bytes)?),
         prune,
-        validate: flags & 2 > 0,
+        validate: match flags & 10 {
+            0 => Validate::No,
+            2 => Validate::Yes,
+            _ => Validate::WhenPruned { pruned: flags & 16 > 0 },
+        },
         refuse_impossible: flags & 4 > 0,
     }))
 }

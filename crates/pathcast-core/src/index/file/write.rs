@@ -5,7 +5,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 use super::super::expression::Expression;
 use super::super::ids::Id;
 use super::super::paths::filtered_condition;
-use super::super::schema::SchemaOptions;
+use super::super::schema::{SchemaOptions, Validate};
 use super::super::set::Index;
 use super::super::settings::Settings;
 use super::{ANY_NAMESPACE, HEADER, IndexFormatError, MAGIC, VERSION};
@@ -198,7 +198,12 @@ fn encode_schema(schema: Option<&SchemaOptions>, out: &mut Vec<u8>) {
         out.push(0);
         return;
     };
-    out.push(1 | u8::from(schema.validate) << 1 | u8::from(schema.refuse_impossible) << 2);
+    let validate = match schema.validate {
+        Validate::No => 0,
+        Validate::Yes => 2,
+        Validate::WhenPruned { pruned } => 8 | u8::from(pruned) << 4,
+    };
+    out.push(1 | validate | u8::from(schema.refuse_impossible) << 2);
     match &schema.prune {
         None => out.push(0),
         Some(limits) => {

@@ -20,7 +20,15 @@ from pathcast.errors import DocumentError
 from pathcast.relational.backends.spark.changes import Changes
 from pathcast.relational.backends.spark.run import SparkRun, plan
 from pathcast.relational.backends.spark.store import Snapshot, Store
-from pathcast.relational.backends.spark.workers import SHREDDED, compiling, deciding, shredding, wide_schema
+from pathcast.relational.backends.spark.workers import (
+    DECIDED,
+    SHREDDED,
+    compiling,
+    deciding,
+    shredding,
+    spark_type,
+    wide_schema,
+)
 from pathcast.relational.database import ALTERNATIVES, ROWS, DeadLetter, Relational
 from pathcast.relational.settings import Settings
 from pathcast.relational.sql import program, steps, tables
@@ -198,24 +206,31 @@ class SparkRelational(Relational):
         program.find_facts(session, snapshot.level, with_values=bool(subjects))
         session.make("Match", NAMED.format(pairs=steps.MATCHES, node="{XMLDocument}"))
         places = session.places("Match")
+        dead = theirs.read.schema(wide.schema).parquet(f"{folder}/shredded").where("part = 'Dead'")
+        dead = dead.select("document", "reason", "line", "column")
         if snapshot.weak:
             session.make("Candidate", NAMED.format(pairs=steps.CANDIDATES, node="{XMLDocument}"))
             if session.has_rows("Candidate"):
-                self._decide(session, documents, f"{folder}/decided")
+                decided = self._decide(session, documents, f"{folder}/decided")
                 places.append(f"{folder}/decided")
+                undecided = decided.where("subscription is null")
+                dead = dead.unionAll(undecided.select("document", "reason", "line", "column"))
         matches = theirs.read.schema(f"document {kind}, subscription string").parquet(*places)
-        dead = theirs.read.schema(wide.schema).parquet(f"{folder}/shredded").where("part = 'Dead'")
-        return matches, dead.select("document", "reason", "line", "column")
+        return matches.where("subscription is not null"), dead
 
-    def _decide(self, session: SparkRun, documents: DataFrame, place: str) -> None:
-        """Writes the candidates that match, decided by the workers, which get each document once."""
+    def _decide(self, session: SparkRun, documents: DataFrame, place: str) -> DataFrame:
+        """Writes the candidates that match, and why others are undecided; workers get each document once."""
         session.make("Asked", ASKED)
         asked = documents.sparkSession.read.parquet(*session.places("Asked"))
         rows = documents.join(asked, "document").select("document", "content", "candidates")
         session.planned["Decided"] = rows
         kind = documents.schema["document"].dataType.simpleString()
         task = deciding(self.limits, self.settings)
-        rows.mapInArrow(task, f"document {kind}, subscription string").write.parquet(place)
+        schema = ", ".join(
+            f"`{name}` {spark_type(each)}" for name, each in {"document": kind, **DECIDED}.items()
+        )
+        rows.mapInArrow(task, schema).write.parquet(place)
+        return documents.sparkSession.read.schema(schema).parquet(place)
 
     @property
     def plans(self) -> dict[str, str]:

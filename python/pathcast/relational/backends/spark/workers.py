@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from pathcast import _core
 from pathcast.limits import Limits
-from pathcast.relational.candidates import Verifier
+from pathcast.relational.candidates import UndecidedError, Verifier
 from pathcast.relational.settings import NODE_BITS, Settings
 from pathcast.relational.sql.tables import COLUMNS, DOCUMENTS, SHARED
 
@@ -24,6 +24,7 @@ Task: TypeAlias = Callable[[Batches], Iterator[Any]]
 COMPILED = (*SHARED, "Subscriber", "Subscription")
 DOCUMENT = {"node": "bigint", "document": "bigint"}
 DEAD = {"reason": "varchar", "line": "bigint", "column": "bigint"}
+DECIDED = {"subscription": "varchar"} | DEAD
 REFUSED = {"subscription": "varchar", "reason": "varchar", "column": "bigint"}
 
 Subjects: TypeAlias = tuple[tuple[int, str, str], ...]
@@ -164,7 +165,10 @@ def naming() -> Task:
 
 
 def deciding(limits: Limits, settings: Settings) -> Task:
-    """A task that takes rows (id, document, candidates) and gives the pairs (id, subscription) that match."""
+    """A task that takes rows (id, document, candidates) and gives the pairs (id, subscription) that match.
+
+    A document with candidates that cost too much has a row more, with the reason in place of a subscription.
+    """
 
     def run(batches: Batches) -> Iterator[Any]:
         verifier = Verifier(limits, settings)
@@ -175,11 +179,23 @@ def deciding(limits: Limits, settings: Settings) -> Task:
                 }
                 content = [batch.column(1)[at].as_py()]
                 pairs = verifier.decide(((0, name) for name in candidates), candidates, content)
-                found = pa.array([name for _, name in pairs], pa.string())
-                ids = batch.column(0).slice(at, 1).take(pa.array([0] * len(found), pa.int64()))
-                yield pa.RecordBatch.from_arrays([ids, found], names=["document", "subscription"])
+                rows = list(_decided(pairs))
+                ids = batch.column(0).slice(at, 1).take(pa.array([0] * len(rows), pa.int64()))
+                told = [
+                    pa.array([row.get(name) for row in rows], _ARROW[kind]) for name, kind in DECIDED.items()
+                ]
+                yield pa.RecordBatch.from_arrays([ids, *told], names=["document", *DECIDED])
 
     return run
+
+
+def _decided(pairs: Iterator[tuple[int, str]]) -> Iterator[dict[str, str | int]]:
+    try:
+        for _, name in pairs:
+            yield {"subscription": name}
+    except UndecidedError as undecided:
+        for _, error in undecided.errors:
+            yield {"reason": error.reason, "line": error.line, "column": error.column}
 
 
 def _gathered(batches: Batches) -> Iterator[Any]:
