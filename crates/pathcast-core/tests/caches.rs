@@ -81,3 +81,57 @@ fn caches_of_any_size_answer_alike_while_paths_come_and_go() {
     }
     assert!(full > 0, "the small cache was never full: nothing was halved");
 }
+
+#[test]
+fn keys_answer_as_the_shared_automaton_before_and_after_a_change() {
+    let mut random = Random(20_261_117);
+    let kind = |name| EngineKind::find(name, &ENGINES).unwrap();
+    let mut indexes =
+        ["yfilter", "auto"].map(|name| Index::new(Settings { engine: kind(name), ..Settings::default() }));
+    let path = |random: &mut Random| {
+        let mut path = String::from("/r");
+        for _ in 0..2 + random.below(4) {
+            path.push_str(if random.below(6) == 0 { "//" } else { "/" });
+            match random.below(21) {
+                20 => path.push('*'),
+                name => path.push_str(&format!("n{name}")),
+            }
+        }
+        path
+    };
+    let document = |random: &mut Random, deepest: u64| {
+        let (mut text, mut open) = (String::from("<r>"), Vec::new());
+        for _ in 0..40.max(2 * deepest) {
+            if open.len() as u64 == deepest || !open.is_empty() && random.below(5) < 2 {
+                text.push_str(&format!("</n{}>", open.pop().unwrap()));
+            } else {
+                open.push(random.below(21));
+                text.push_str(&format!("<n{}>", open[open.len() - 1]));
+            }
+        }
+        open.iter().rev().for_each(|name| text.push_str(&format!("</n{name}>")));
+        text + "</r>"
+    };
+    for id in 0..6_000 {
+        let path = path(&mut random);
+        for index in &mut indexes {
+            index.add(Id::Number(id), &path, false, &Vec::new()).unwrap();
+        }
+    }
+    let mut matched = 0;
+    for round in 0..340 {
+        // the last ones are deeper than keys go, and come with changes
+        if round >= 330 {
+            let path = path(&mut random);
+            for index in &mut indexes {
+                index.add(Id::Number(round), &path, false, &Vec::new()).unwrap();
+            }
+        }
+        let document = document(&mut random, if round > 310 && round % 2 == 0 { 100 } else { 8 });
+        let expected = found(&indexes[0], &document);
+        assert_eq!(found(&indexes[1], &document), expected, "{document}");
+        matched += expected.len();
+    }
+    assert!(matched > 340);
+    assert!(indexes[1].stats().cache.keyed_documents > 50, "{:?}", indexes[1].stats().cache);
+}

@@ -378,6 +378,7 @@ impl Index {
             dict.set_item("attribute_paths", profile.attributes)?;
             dict.set_item("cached_documents", stats.cache.cached_documents)?;
             dict.set_item("uncached_documents", stats.cache.shared_documents)?;
+            dict.set_item("keyed_documents", stats.cache.keyed_documents)?;
             dict.set_item("cache_rests", stats.cache.rests)?;
         }
         Ok(dict)

@@ -153,6 +153,8 @@ pub struct CacheStats {
     pub cached_documents: u64,
     /// Of an engine that chooses: documents that ran on the shared automaton.
     pub shared_documents: u64,
+    /// Of an engine that chooses: documents whose paths were looked up by keys.
+    pub keyed_documents: u64,
     /// Of an engine that chooses: times the cache did not pay and was left alone for a while.
     pub rests: u64,
 }

@@ -6,13 +6,14 @@
 //! [`Engine`] is what every engine can do. What only some can do is in small traits of their own ([`capability`]): take
 //! whole trees or filters on attributes, read values and text, tell what was found by numbers, choose.
 //!
-//! Here are the engines that run by default: [`auto`] and the two ways it runs one automaton, [`lazy_dfa`] and
-//! [`yfilter`]. The replications of papers are in a crate of their own.
+//! Here are the engines that run by default: [`auto`], the two ways it runs one automaton, [`lazy_dfa`] and
+//! [`yfilter`], and the table of keys that it takes where neither pays. The replications of papers are in a crate of their own.
 
 mod any;
 pub mod auto;
 pub mod capability;
 mod found;
+mod keyed;
 pub mod lazy_dfa;
 pub mod yfilter;
 

@@ -65,6 +65,7 @@ impl Runs {
                 total.loose_steps += stats.loose_steps;
                 total.cached_documents += stats.cached_documents;
                 total.shared_documents += stats.shared_documents;
+                total.keyed_documents += stats.keyed_documents;
                 total.rests += stats.rests;
                 remembered += run.scratch.knowledge.bytes();
             }

@@ -23,6 +23,8 @@ pub enum Way {
     Shared,
     /// On remembered states.
     Cached,
+    /// By keys.
+    Keyed,
 }
 
 impl Way {
@@ -31,7 +33,7 @@ impl Way {
         match self {
             Self::Nothing => "auto",
             Self::Shared => "yfilter",
-            Self::Cached => "lazy-dfa",
+            Self::Cached | Self::Keyed => "lazy-dfa",
         }
     }
 }

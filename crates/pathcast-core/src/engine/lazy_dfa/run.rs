@@ -47,6 +47,8 @@ pub struct Run {
     shared: yfilter::Run,
     /// Transitions built for start tags.
     built: u64,
+    /// Sets that start tags followed.
+    followed: u64,
     stats: CacheStats,
 }
 
@@ -68,6 +70,7 @@ impl Run {
             gave_up: false,
             shared: yfilter::Run::default(),
             built: 0,
+            followed: 0,
             stats: CacheStats::default(),
         }
     }
@@ -187,6 +190,7 @@ impl Run {
     /// Follows one set; false when there is no room to build what it leads to.
     #[inline]
     fn advance(&mut self, automaton: &YFilter, set: SetId, symbol: Symbol, element: Resolved) -> bool {
+        self.followed += 1;
         let step = match self.cache.known(set, symbol) {
             Some(known) => known,
             None if self.cache.bytes() >= self.budget => return false,
@@ -325,6 +329,18 @@ impl Run {
     /// Start tags that the cache did not know what to do with.
     pub(in crate::engine) fn missed(&self) -> u64 {
         self.built + self.stats.loose_steps
+    }
+
+    /// Sets that start tags followed, known or not.
+    pub(in crate::engine) fn followed(&self) -> u64 {
+        self.followed
+    }
+
+    /// Forgets what is built, to give its room to somebody else.
+    pub(in crate::engine) fn release(&mut self) {
+        self.cache.clear();
+        self.forget_numbers();
+        self.gave_up = false;
     }
 
     /// Documents for which the budget was used up.

@@ -5,7 +5,7 @@ use hashbrown::HashTable;
 use super::Run;
 use crate::engine::{Engine, Found, PathId};
 use crate::hashing::spread_pair;
-use crate::names::Resolved;
+use crate::names::{NameId, Resolved};
 use crate::pattern::{LinearPath, NameTest, Tail};
 
 pub(in crate::engine) type StateId = u32;
@@ -35,6 +35,11 @@ impl Symbol {
             NameTest::Name(id) => Self(id.0 << 2 | kind),
             NameTest::Partial(id) => Self(id.0 << 2 | kind | 1),
         }
+    }
+
+    /// The name, of an element that has to have just that name.
+    pub(super) fn whole_name(self) -> Option<NameId> {
+        (self.0 & 3 == 0).then_some(NameId(self.0 >> 2))
     }
 
     pub(super) fn sketch(self) -> u64 {
@@ -78,17 +83,17 @@ impl State {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Edge {
-    from: StateId,
-    symbol: Symbol,
-    to: StateId,
+pub(super) struct Edge {
+    pub(super) from: StateId,
+    pub(super) symbol: Symbol,
+    pub(super) to: StateId,
 }
 
 /// The automaton of all paths.
 #[derive(Clone, Debug)]
 pub struct YFilter {
     pub(super) states: Vec<State>,
-    edges: HashTable<Edge>,
+    pub(super) edges: HashTable<Edge>,
     free: Vec<StateId>,
     attribute_edges: usize,
 }

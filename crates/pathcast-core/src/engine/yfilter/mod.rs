@@ -14,6 +14,7 @@
 
 mod automaton;
 mod configuration;
+mod paths;
 mod run;
 
 pub(super) use automaton::StateId;
