@@ -66,12 +66,14 @@ impl Knowledge {
         if let Some(known) = memo.get(met) {
             return known.clone();
         }
-        prepared.revise(generation, expressions.changes(), bytes);
+        prepared.revise(generation, bytes);
         for &number in met.iter() {
-            if !prepared.knows(number) {
+            if !prepared.knows(number, &expressions.paths) {
                 paths.clear();
                 cache.paths(run, number, paths);
-                prepared.learn(number, paths, expressions);
+                if !prepared.still_knows(number, paths, &expressions.paths) {
+                    prepared.learn(number, paths, expressions);
+                }
             }
         }
         let answer = if prepared.any_candidates(met) {

@@ -1,5 +1,7 @@
 //! The distinct linear paths: each has one number in the engine, however many expressions look for it.
 
+use std::collections::VecDeque;
+
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
@@ -9,6 +11,9 @@ use crate::hashing::hash;
 use crate::pattern::{
     Condition, FilteredPath, LinearPath, PathId, as_filtered, as_linear, decode_condition, encode_condition,
 };
+
+/// So many paths of which something changed are remembered.
+const TOUCHED: usize = 64;
 
 /// Starts the key of a path with filters; the key of no linear path starts like this.
 const FILTERED: [u8; 2] = [0x80, 0];
@@ -63,6 +68,9 @@ pub(super) struct Paths {
     index: HashTable<u32>,
     free: Vec<u32>,
     waiting: FxHashMap<PathId, Vec<ExpressionId>>,
+    /// How often what follows from a path has changed, and the last paths of which it did.
+    touches: u64,
+    touched: VecDeque<PathId>,
 }
 
 impl Paths {
@@ -78,7 +86,29 @@ impl Paths {
         (expression != VACANT).then_some(expression)
     }
 
+    /// Something else follows from a path now.
+    fn touch(&mut self, path: PathId) {
+        self.touches += 1;
+        self.touched.push_back(path);
+        if self.touched.len() > TOUCHED {
+            self.touched.pop_front();
+        }
+    }
+
+    /// How often what follows from a path has changed.
+    pub(super) fn touches(&self) -> u64 {
+        self.touches
+    }
+
+    /// The paths of which something else follows since there were so many touches; nothing if they are not remembered.
+    pub(super) fn touched_since(&self, touches: u64) -> Option<impl Iterator<Item = PathId>> {
+        let missed = usize::try_from(self.touches.checked_sub(touches)?).ok()?;
+        let first = self.touched.len().checked_sub(missed)?;
+        Some(self.touched.iter().skip(first).copied())
+    }
+
     pub(super) fn set_expression(&mut self, path: PathId, expression: ExpressionId) {
+        self.touch(path);
         self.entries[path.0 as usize].expression = expression;
     }
 
@@ -92,6 +122,7 @@ impl Paths {
     }
 
     pub(super) fn wait(&mut self, path: PathId, expression: ExpressionId) {
+        self.touch(path);
         self.waiting.entry(path).or_default().push(expression);
     }
 
@@ -142,11 +173,13 @@ impl Paths {
         } else {
             self.entries.push(entry);
         }
+        self.touch(PathId(id));
         Some(PathId(id))
     }
 
     /// The expression that the engine took as a whole is gone.
     pub(super) fn release_taken(&mut self, path: PathId, engine: &mut dyn AnyEngine) {
+        self.touch(path);
         self.entries[path.0 as usize].expression = VACANT;
         self.free.push(path.0);
         if let Takes::Trees(trees) = engine.takes() {
@@ -161,6 +194,7 @@ impl Paths {
 
     /// The expression that was just this path is gone.
     pub(super) fn release_expression(&mut self, path: PathId, engine: &mut dyn AnyEngine) {
+        self.touch(path);
         self.entries[path.0 as usize].expression = VACANT;
         self.release(path, engine);
     }
@@ -172,6 +206,7 @@ impl Paths {
         expression: ExpressionId,
         engine: &mut dyn AnyEngine,
     ) {
+        self.touch(path);
         if let Some(waiting) = self.waiting.get_mut(&path) {
             if let Some(at) = waiting.iter().position(|&each| each == expression) {
                 waiting.swap_remove(at);

@@ -1,11 +1,12 @@
 //! What accepted sets of paths mean, worked out once for each, so that a document's answer is a union of lists.
 //!
 //! An engine tells by numbers which sets of paths it met. Which expressions hold where a set was met is looked up path by
-//! path when that first happens, and then kept. It holds while neither the engine's numbers nor the subscriptions
-//! change, and all of it together stays within a budget.
+//! path when that first happens, and then kept. It holds while the engine's numbers do not change and nothing else
+//! follows from one of the set's paths, and all of it together stays within a budget.
 
 use super::expression::{Expression, ExpressionId};
 use super::expressions::Expressions;
+use super::paths::Paths;
 use crate::pattern::PathId;
 
 /// Where the list of a set lies.
@@ -14,6 +15,8 @@ struct Meaning {
     from: u32,
     to: u32,
     known: bool,
+    /// How often what follows from paths had changed when it was last known to hold.
+    touches: u64,
     /// Whether expressions wait for one of its paths that are not decided by it alone.
     candidates: bool,
 }
@@ -25,24 +28,39 @@ pub(super) struct Prepared {
     meanings: Vec<Meaning>,
     /// The expressions that hold, those of one set after those of another.
     matched: Vec<ExpressionId>,
-    /// What the meanings are of: the engine's numbers and the subscriptions.
-    valid: (u64, u64),
+    /// What the meanings are of: the engine's numbers.
+    valid: u64,
     /// A bit for each expression, for the union; empty in between.
     marks: Vec<u64>,
 }
 
 impl Prepared {
-    /// Forgets everything when the engine's numbers or the subscriptions have changed, or when it is too much.
-    pub(super) fn revise(&mut self, generation: u64, changes: u64, budget: usize) {
-        if self.valid != (generation, changes) || self.bytes() > budget {
-            self.valid = (generation, changes);
+    /// Forgets everything when the engine's numbers have changed, or when it is too much.
+    pub(super) fn revise(&mut self, generation: u64, budget: usize) {
+        if self.valid != generation || self.bytes() > budget {
+            self.valid = generation;
             self.meanings.clear();
             self.matched.clear();
         }
     }
 
-    pub(super) fn knows(&self, number: u32) -> bool {
-        self.meanings.get(number as usize).is_some_and(|meaning| meaning.known)
+    /// Whether the meaning of a set was worked out and no change has come since.
+    pub(super) fn knows(&self, number: u32, known: &Paths) -> bool {
+        let meaning = self.meanings.get(number as usize);
+        meaning.is_some_and(|meaning| meaning.known && meaning.touches == known.touches())
+    }
+
+    /// Whether the meaning of a set, whose paths are sorted, was worked out and still holds.
+    pub(super) fn still_knows(&mut self, number: u32, paths: &[PathId], known: &Paths) -> bool {
+        let Some(meaning) = self.meanings.get_mut(number as usize).filter(|meaning| meaning.known) else {
+            return false;
+        };
+        let Some(mut touched) = known.touched_since(meaning.touches) else { return false };
+        let holds = touched.all(|path| paths.binary_search(&path).is_err());
+        if holds {
+            meaning.touches = known.touches();
+        }
+        holds
     }
 
     /// Works out what a set of paths means.
@@ -63,7 +81,8 @@ impl Prepared {
             self.meanings.resize(number as usize + 1, Meaning::default());
         }
         let to = self.matched.len() as u32;
-        self.meanings[number as usize] = Meaning { from, to, known: true, candidates };
+        let touches = expressions.paths.touches();
+        self.meanings[number as usize] = Meaning { from, to, known: true, touches, candidates };
     }
 
     /// Whether there are expressions to be decided for a document that met these sets.
