@@ -142,6 +142,7 @@ class Deployment:
             "name": name,
             "prefix": self.prefix,
             "neighbours": list(neighbours),
+            "open": True,
             **settings,
             "kafka": {"bootstrap.servers": self.kafka.bootstrap},
         }
@@ -162,6 +163,7 @@ class Deployment:
         content = {
             "name": name,
             "broker": broker,
+            "open": True,
             "prefix": self.prefix,
             "kafka": {"bootstrap.servers": self.kafka.bootstrap},
         }
