@@ -202,7 +202,8 @@ def test_a_transaction_that_takes_long_is_committed_in_parts(
 
 def test_only_listed_clients_are_let_in(made: Deployment) -> None:
     with broker(made, open=False, clients=["reader"]):
-        reader, stranger = Subscriber(made.client("edge", "reader")), made.client("edge", "stranger")
+        reader = Subscriber(made.client("edge", "reader", shared=False))
+        stranger = made.client("edge", "stranger")
         stranger.publish("1", "<a/>")
         stranger.flush()
         reader.client.subscribe("all", "//a")
