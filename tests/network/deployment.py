@@ -142,6 +142,7 @@ class Deployment:
             "name": name,
             "prefix": self.prefix,
             "neighbours": list(neighbours),
+            "open": True,
             **settings,
             "kafka": {"bootstrap.servers": self.kafka.bootstrap},
         }
@@ -157,11 +158,12 @@ class Deployment:
         for node in self.nodes.values():
             node.ready()
 
-    def client(self, broker: str, name: str) -> KafkaClient:
-        """A client of a broker."""
+    def client(self, broker: str, name: str, *, shared: bool = True) -> KafkaClient:
+        """A client of a broker, on the topics that all share or on its own."""
         content = {
             "name": name,
             "broker": broker,
+            "open": shared,
             "prefix": self.prefix,
             "kafka": {"bootstrap.servers": self.kafka.bootstrap},
         }

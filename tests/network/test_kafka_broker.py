@@ -37,7 +37,7 @@ def made(kafka: KafkaServer, tmp_path: Path) -> Iterator[Deployment]:
 
 def settings(made: Deployment, **more: Any) -> BrokerSettings:
     kafka = {"bootstrap.servers": made.kafka.bootstrap, **more.pop("kafka", {})}
-    return broker_settings({"name": "edge", "prefix": made.prefix, "kafka": kafka, **more})
+    return broker_settings({"name": "edge", "open": True, "prefix": made.prefix, "kafka": kafka, **more})
 
 
 @contextmanager
@@ -76,7 +76,7 @@ def test_topics_that_are_missing_are_named(made: Deployment) -> None:
     found = settings(made, neighbours=["other"])
     with pytest.raises(TransportError, match="Kafka has no topic") as raised:
         KafkaBroker(found, print).run()
-    for name in (found.inbox, found.state, found.outbox, found.quarantine, made.topic("other", "inbox")):
+    for name in (found.inbox, found.state, found.outbox, found.quarantine, made.topic("other", "from.edge")):
         assert name in str(raised.value)
     made.kafka.create_topic(found.inbox, partitions=2)
     with pytest.raises(TransportError, match=r"edge\.inbox has 2 partitions and must have 1"):
@@ -202,7 +202,8 @@ def test_a_transaction_that_takes_long_is_committed_in_parts(
 
 def test_only_listed_clients_are_let_in(made: Deployment) -> None:
     with broker(made, open=False, clients=["reader"]):
-        reader, stranger = Subscriber(made.client("edge", "reader")), made.client("edge", "stranger")
+        reader = Subscriber(made.client("edge", "reader", shared=False))
+        stranger = made.client("edge", "stranger")
         stranger.publish("1", "<a/>")
         stranger.flush()
         reader.client.subscribe("all", "//a")
@@ -262,8 +263,10 @@ def test_tls_and_passwords_pass_through(tmp_path: Path, monkeypatch: pytest.Monk
     with SecuredServer(tmp_path, {**secured, "sasl.password": "p"}, store) as server:
         kafka = {**secured, "bootstrap.servers": server.bootstrap, "sasl.password": "${THE_PASSWORD}"}
         lines: list[str] = []
-        with running(KafkaBroker(broker_settings({"name": "edge", "kafka": kafka}), lines.append), lines):
-            told = client_settings({"name": "reader", "broker": "edge", "kafka": kafka})
+        with running(
+            KafkaBroker(broker_settings({"name": "edge", "open": True, "kafka": kafka}), lines.append), lines
+        ):
+            told = client_settings({"name": "reader", "broker": "edge", "open": True, "kafka": kafka})
             with KafkaClient(told) as client:
                 client.subscribe("all", "//a")
                 client.publish("1", "<a/>")

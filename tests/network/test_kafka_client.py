@@ -28,7 +28,7 @@ def test_the_commands_of_a_client(kafka: KafkaServer, tmp_path: Path) -> None:
         return done.stdout
 
     with Deployment(kafka, tmp_path) as made:
-        made.add("edge", [])
+        made.add("edge", [], clients=["ann"], open=False)
         made.start()
         config = tmp_path / "ann.toml"
         config.write_text(

@@ -32,7 +32,8 @@ def test_lies_are_set_aside_and_others_are_unaffected(kafka: KafkaServer, tmp_pa
     policy = {"rate": float(RATE), "burst": BURST, "max_filters": 100, "max_advertisements": 3}
     with Deployment(kafka, tmp_path) as made:
         honest = {"name": "honest", "speaks_on": f"{made.prefix}.honest-to-edge"}
-        made.add("edge", [honest, "mallory"], max_message_bytes=LARGEST, policy=policy)
+        mallory = {"name": "mallory", "speaks_on": made.topic("edge", "inbox")}
+        made.add("edge", [honest, mallory], max_message_bytes=LARGEST, policy=policy)
         made.add("honest", [{"name": "edge", "inbox": honest["speaks_on"]}], max_message_bytes=LARGEST)
         made.start()
         reader = Subscriber(made.client("edge", "reader"))

@@ -9,7 +9,7 @@ import threading
 import time
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -20,10 +20,17 @@ if TYPE_CHECKING:
     from pathcast.network.transports.kafka import KafkaBroker
 
 
+app = typer.Typer(rich_markup_mode=None)
+
+Config: TypeAlias = Annotated[
+    Path | None, typer.Option("--config", "-c", metavar="FILE.toml", help="The settings of the broker.")
+]
+
+
+@app.callback(invoke_without_command=True)
 def broker(
-    config: Annotated[
-        Path, typer.Option("--config", "-c", metavar="FILE.toml", help="The settings of the broker.")
-    ],
+    context: typer.Context,
+    config: Config = None,
     create_topics: Annotated[
         bool, typer.Option("--create-topics", help="First make the topics that Kafka does not have.")
     ] = False,
@@ -48,11 +55,13 @@ def broker(
       1  it could not go on: another process runs under its name, or Kafka was away for too long
       2  the settings are wrong, Kafka cannot be reached, or topics are missing
     """
+    if context.invoked_subcommand is not None:
+        return
     kafka_needed()
     from pathcast.network.transports.kafka import FencedError, KafkaBroker, TransportError, topics
     from pathcast.network.transports.settings import read_broker
 
-    running = KafkaBroker(read_broker(config), lambda line: typer.echo(line, err=True))
+    running = KafkaBroker(read_broker(_given(config)), lambda line: typer.echo(line, err=True))
     if check:
         topics.check(running.connection, running.settings)
         typer.echo(f"{running.settings.name}: settings, Kafka and topics are right")
@@ -64,6 +73,30 @@ def broker(
     except (FencedError, TransportError) as error:
         typer.echo(f"pathcast: {printable(str(error))}", err=True)
         raise typer.Exit(1 if running.started else 2) from None
+
+
+@app.command()
+def acl(config: Config = None, version: Version = False) -> None:
+    """Print what Kafka's access control must allow for a broker, as calls of Kafka's own program.
+
+    A client may write one topic and read one topic, both its own. Nobody else may write in its name.
+
+    \b
+    Example:
+      pathcast broker acl --config examples/network/broker.toml
+    """
+    from pathcast.network.transports.access import grants
+    from pathcast.network.transports.settings import read_broker
+
+    settings = read_broker(_given(config))
+    for each in grants(settings):
+        typer.echo(each.command(settings.kafka.servers))
+
+
+def _given(config: Path | None) -> Path:
+    if config is None:
+        fail("the settings are missing: --config FILE.toml")
+    return config
 
 
 def kafka_needed() -> None:

@@ -24,16 +24,16 @@ def test_the_examples_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KAFKA_PASSWORD", "secret")
     broker = read_broker(ROOT / "examples/network/broker.toml")
     client = read_client(ROOT / "examples/network/client.toml")
-    assert client.inbox == broker.inbox
-    assert client.outbox == broker.outbox
+    assert client.inbox == broker.clients["ann"].speaks_on
+    assert client.outbox == broker.clients["ann"].sent_to
     assert client.kafka == broker.kafka
 
 
 def test_what_is_usual_need_not_be_said() -> None:
     found = broker_settings({"name": "b1", "neighbours": ["b2"], "kafka": KAFKA})
     assert found.inbox == "pathcast.b1.inbox"
-    assert found.neighbours["b2"].sent_to == "pathcast.b2.inbox"
-    assert found.sources == ["pathcast.b1.inbox"]
+    assert found.neighbours["b2"].sent_to == "pathcast.b2.from.b1"
+    assert found.sources == ["pathcast.b1.inbox", "pathcast.b1.from.b2"]
     assert found.policy.wire.body_bytes == found.max_message_bytes - RESERVED
 
 
@@ -65,6 +65,7 @@ def test_peers_may_have_topics_of_their_own() -> None:
             "name": "b1",
             "neighbours": [{"name": "b2", "inbox": "in2", "speaks_on": "b2-to-b1", "leaf": True}],
             "clients": ["ann", {"name": "bob", "outbox": "bob"}],
+            "open": True,
             "kafka": KAFKA,
         }
     )

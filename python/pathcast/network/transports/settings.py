@@ -77,6 +77,8 @@ class Peer:
     """The topic that only it may write, if it has one; what comes in its name from elsewhere is forged."""
     leaf: bool = False
     """Whether a neighbour is trusted with what is its own and nothing else."""
+    principal: str = ""
+    """Who it is to Kafka's access control."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,8 +108,11 @@ class BrokerSettings:
     neighbours: Mapping[str, Peer] = field(default_factory=dict)
     clients: Mapping[str, Peer] = field(default_factory=dict)
     """Those that have topics of their own or are let in by name."""
-    open: bool = True
-    """Whether whoever can write to the inbox may be a client; otherwise only those that are listed."""
+    open: bool = False
+    """Whether whoever can write to the inbox may be a client, and is who it says. Otherwise only those that
+    are listed are, each with topics of its own, so that Kafka's access control says who is who."""
+    principal: str = ""
+    """Who this broker is to Kafka's access control."""
     policy: Policy = field(default_factory=Policy)
     replication: int = 1
     """Copies of topics that are created."""
@@ -141,7 +146,7 @@ class ClientSettings:
     name: str
     kafka: Kafka
     inbox: str
-    """Of its broker."""
+    """Of its broker, or the topic that this client alone may write."""
     outbox: str
     max_message_bytes: int = 1_000_000
 
@@ -162,7 +167,7 @@ def broker_settings(content: Mapping[str, Any], where: str = "the settings") -> 
     >>> found = broker_settings({"name": "berlin", "neighbours": ["paris"],
     ...                          "kafka": {"bootstrap": {"servers": "localhost:9092"}}})
     >>> found.sources, found.targets[-1]
-    (['pathcast.berlin.inbox'], 'pathcast.paris.inbox')
+    (['pathcast.berlin.inbox', 'pathcast.berlin.from.paris'], 'pathcast.paris.from.berlin')
     >>> try:
     ...     broker_settings({"name": "berlin", "neighbours": "paris"})
     ... except SettingsError as error:
@@ -234,7 +239,7 @@ class _Reader:
     def broker(self, content: Mapping[str, Any]) -> BrokerSettings:
         keys = (
             "name prefix neighbours clients open kafka topics replication policy max_message_bytes batch "
-            "report_seconds gap monitor"
+            "report_seconds gap monitor principal"
         )
         table = self.table(content, "", keys)
         if "name" not in table:
@@ -254,15 +259,21 @@ class _Reader:
         if seconds <= 0:
             raise self.error(f"report_seconds must be more than 0, not {seconds:g}")
         kafka = self.kafka(table)
-        neighbours = self.peers(table, "neighbours", "inbox leaf", f"{prefix}.{{}}.inbox")
+        own = f"{prefix}.{name}"
+        neighbours = self.peers(
+            table, "neighbours", "inbox leaf", f"{prefix}.{{}}.from.{name}", f"{own}.from.{{}}"
+        )
         policy = self.policy(table.get("policy", {}), largest)
         leaves = frozenset(peer.name for peer in neighbours.values() if peer.leaf)
+        is_open: bool = self.get(table, "open", False)
+        between = (named["outbox"], None) if is_open else (f"{own}.to.{{}}", f"{own}.from.{{}}")
         made = BrokerSettings(
             name=name,
+            principal=self.get(table, "principal", f"User:{name}"),
             kafka=kafka,
             neighbours=neighbours,
-            clients=self.peers(table, "clients", "outbox", named["outbox"]),
-            open=self.get(table, "open", True),
+            clients=self.peers(table, "clients", "outbox", *between),
+            open=is_open,
             policy=replace(policy, leaves=leaves),
             replication=self.at_least(table, "replication", 1, 1),
             max_message_bytes=largest,
@@ -289,36 +300,43 @@ class _Reader:
         return {"monitor_host": host, "monitor_port": port}
 
     def client(self, content: Mapping[str, Any]) -> ClientSettings:
-        table = self.table(content, "", "name broker prefix inbox outbox kafka max_message_bytes")
+        table = self.table(content, "", "name broker prefix open inbox outbox kafka max_message_bytes")
         for key, what in (("name", "the name of the client"), ("broker", "the name of its broker")):
             if key not in table:
                 raise self.error(f"{key} is missing: {what}")
         prefix = self.name(table.get("prefix", "pathcast"), "prefix")
         broker = self.name(table["broker"], "broker")
+        name: str = self.get(table, "name", "")
+        kinds = ("inbox", "outbox") if self.get(table, "open", False) else (f"from.{name}", f"to.{name}")
+        inbox, outbox = (f"{prefix}.{broker}.{kind}" for kind in kinds)
         return ClientSettings(
-            name=self.get(table, "name", ""),
+            name=name,
             kafka=self.kafka(table),
-            inbox=self.name(table.get("inbox", f"{prefix}.{broker}.inbox"), "inbox"),
-            outbox=self.name(table.get("outbox", f"{prefix}.{broker}.outbox"), "outbox"),
+            inbox=self.name(table.get("inbox", inbox), "inbox"),
+            outbox=self.name(table.get("outbox", outbox), "outbox"),
             max_message_bytes=self.at_least(table, "max_message_bytes", 1_000_000, SMALLEST),
         )
 
-    def peers(self, table: Mapping[str, Any], key: str, known: str, usual: str) -> dict[str, Peer]:
+    def peers(
+        self, table: Mapping[str, Any], key: str, known: str, usual: str, own: str | None
+    ) -> dict[str, Peer]:
+        """Those that are listed, with the topics that this broker usually writes and that they do."""
         found: dict[str, Peer] = {}
         target = known.split()[0]
         for place, each in enumerate(self.get(table, key, [])):
             where = f"{key}[{place}]"
             values = self.table(
-                {"name": each} if isinstance(each, str) else each, where, f"name speaks_on {known}"
+                {"name": each} if isinstance(each, str) else each, where, f"name principal speaks_on {known}"
             )
             name = self.name(values.get("name"), f"{where}.name")
             if name in found:
                 raise self.error(f"{where}: {name!r} is there twice")
-            own = values.get("speaks_on")
+            said = values.get("speaks_on", None if own is None else own.format(name))
             found[name] = Peer(
                 name=name,
+                principal=self.get(values, "principal", f"User:{name}", inside=where),
                 sent_to=self.name(values.get(target, usual.format(name)), f"{where}.{target}"),
-                speaks_on=None if own is None else self.name(own, f"{where}.speaks_on"),
+                speaks_on=None if said is None else self.name(said, f"{where}.speaks_on"),
                 leaf=self.get(values, "leaf", False, inside=where),
             )
         return found

@@ -1,4 +1,4 @@
-"""A publisher or subscriber on Kafka: it writes to its broker's inbox and reads its outbox."""
+"""A publisher or subscriber on Kafka: it writes to its broker and reads its outbox."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from types import TracebackType
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from pathcast.network.message import ClientMessage, Delivery
+from pathcast.network.transports.access import client_group
 from pathcast.network.transports.client import Client
 from pathcast.network.transports.kafka import topics
 from pathcast.network.transports.kafka.connection import Connection, TransportError, is_lasting, reason
@@ -119,9 +120,9 @@ class KafkaClient(Client):
             consumer.commit(message=message, asynchronous=True)
 
     def _reading(self) -> Consumer:
-        # A client that has a name of its own for each group reads the whole outbox and keeps what is its own.
+        # Where clients share an outbox, each reads the whole of it and keeps what is its own.
         consumer = self._connection.consumer(
-            {"group.id": f"pathcast-client-{self.name}", "auto.offset.reset": "earliest"}
+            {"group.id": client_group(self.name), "auto.offset.reset": "earliest"}
         )
         outbox = self.settings.outbox
         try:
