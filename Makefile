@@ -41,8 +41,8 @@ $(venv)/built: $(venv)/installed pyproject.toml $(rust) | prerequisites
 	@RUSTFLAGS="$${RUSTFLAGS:-} $$(tools/build/flags)" PATH="$(CURDIR)/$(bin):$$PATH" $(pip) --no-build-isolation --no-deps --editable .
 	@touch $@
 
-demo: java setup ## Compile, match and deliver on local Spark, with a report in build/demo
-	@$(bin)/python -m demo --dtd examples/news/wire.dtd --output build/demo
+demo: java setup ## A news agency on local Spark: compile, match, deliver, with a report in build/demo
+	@$(bin)/python -m demo --output build/demo
 
 tour: setup ## Show the command line on the example documents, step by step
 	@PATH="$(CURDIR)/$(bin):$$PATH" examples/news/tour
