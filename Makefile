@@ -15,7 +15,7 @@ pip := PIP_DISABLE_PIP_VERSION_CHECK=1 $(bin)/python -m pip install --quiet
 rust := Cargo.toml Cargo.lock $(shell find crates -type d -o -name '*.rs' -o -name Cargo.toml)
 
 .PHONY: help setup prerequisites java demo serve tour test test-rust test-python faults fuzz audit reproducible browser pages docs lint \
-    bench bench-quick jars lock format clean
+    bench bench-quick wheel sdist smoke sbom licences jars lock format clean
 
 help: ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
@@ -41,8 +41,8 @@ $(venv)/built: $(venv)/installed pyproject.toml $(rust) | prerequisites
 	@RUSTFLAGS="$${RUSTFLAGS:-} $$(tools/build/flags)" PATH="$(CURDIR)/$(bin):$$PATH" $(pip) --no-build-isolation --no-deps --editable .
 	@touch $@
 
-demo: java setup ## Compile, match and deliver on local Spark, with a report in build/demo
-	@$(bin)/python -m demo --dtd examples/news/wire.dtd --output build/demo
+demo: java setup ## A news agency on local Spark: compile, match, deliver, with a report in build/demo
+	@$(bin)/python -m demo --output build/demo
 
 tour: setup ## Show the command line on the example documents, step by step
 	@PATH="$(CURDIR)/$(bin):$$PATH" examples/news/tour
@@ -98,6 +98,29 @@ bench: java setup jars ## Run every benchmark; goes on where it was cut
 
 bench-quick: setup ## Time the default engine on every workload in five minutes, beside the kept figures
 	@$(bin)/python -m bench --quick
+
+# The flags and the interpreter are those of the `built` stamp, so that nothing is compiled twice. What maturin
+# finds in the extension gives the tag: the glibc of this machine.
+wheel: setup ## Build the wheel in dist: one for all Pythons from 3.10 on
+	@rm -f dist/*.whl
+	@RUSTFLAGS="$${RUSTFLAGS:-} $$(tools/build/flags)" PATH="$(CURDIR)/$(bin):$$PATH" \
+	    $(bin)/maturin build --quiet --release --locked --interpreter $(bin)/python --out dist $(WHEEL)
+	@ls dist/*.whl
+
+sdist: setup ## Build the source archive in dist
+	@rm -f dist/*.tar.gz
+	@$(bin)/maturin sdist --out dist
+	@ls dist/*.tar.gz
+
+smoke: wheel ## Install the wheel in an empty environment and try library, commands, service and Spark
+	@tools/release/smoke $(bin)/python
+
+sbom: wheel ## Write what the wheel contains and needs, with licences, as CycloneDX in dist
+	@$(bin)/python tools/release/sbom.py dist/*.whl >dist/pathcast.cdx.json
+	@ls dist/pathcast.cdx.json
+
+licences: setup ## List the licences of the crates in the extension anew
+	@$(bin)/python tools/release/licences.py >THIRD-PARTY.txt
 
 format: setup ## Format all sources
 	@cargo fmt --all

@@ -15,15 +15,21 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 STYLE = """
-:root { color-scheme: light; --ink: #1f2933; --muted: #66727f; --line: #e4e7eb; }
+:root { color-scheme: light dark; --ink: #1f2933; --muted: #66727f; --line: #e4e7eb; }
+:root { --ground: #f5f6f7; --card: #fff; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e4e7eb; --muted: #9aa5b1; --line: #323f4b; --ground: #12171c; --card: #1b2229; }
+  svg { filter: invert(.88) hue-rotate(180deg); }
+}
 * { box-sizing: border-box; }
-body { margin: 0; background: #f5f6f7; color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
+body { margin: 0; background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
 main { max-width: 70rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
 h1 { font-size: 1.7rem; margin: 0; } h2 { font-size: 1.05rem; margin: 0 0 .2rem; }
 p { margin: 0 0 .8rem; color: var(--muted); }
-.grid { display: grid; grid-template-columns: repeat(auto-fit, minmax(26rem, 1fr)); gap: 1rem; }
+.grid { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr)); gap: 1rem; }
 .wide { grid-column: 1 / -1; overflow-x: auto; }
-section { background: #fff; border: 1px solid var(--line); border-radius: .5rem; padding: 1rem 1.2rem; }
+section { min-width: 0; background: var(--card); }
+section { border: 1px solid var(--line); border-radius: .5rem; padding: 1rem 1.2rem; }
 svg { display: block; width: 100%; height: auto; }
 svg text { font-family: system-ui, sans-serif !important; }
 table { border-collapse: collapse; width: 100%; font-size: .85rem; margin: .4rem 0 .6rem; }

@@ -1,175 +1,58 @@
-"""What the demo runs on: news documents, some of them damaged, and alerts of subscribers, from a DTD."""
+"""The tables that the demo runs on: stories, some damaged on their way, what a bad actor sent, and alerts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from random import Random
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pathcast import generate
-from pathcast.generate.values import Distribution, zipf
-from pathcast.index import Index, Matches
-from pathcast.schema import Schema
+from demo.alerts import MISTAKES, alerts, readers
+from demo.stories import stories
+from demo.strangers import ATTACKS, DAMAGE
 
-__all__ = ["DAMAGE", "MISTAKES", "draw_documents", "draw_subscriptions"]
+__all__ = ["STRANGER", "write_alerts", "write_documents"]
 
-# fmt: off
-WORDS = (
-    "election", "storm", "football", "opera", "harbour", "museum", "markets", "budget", "railway",
-    "airport", "hospital", "school", "river", "festival", "strike", "merger", "verdict", "rescue",
-    "eclipse", "vaccine", "drought", "reform", "treaty", "summit", "inquiry", "transfer", "Moreno",
-    "Lefort", "Okafor", "Lindqvist", "Haddad", "Novak", "Castellanos", "Byrne", "Yamada", "Petrov",
-    "Adeyemi", "Fischer", "Rossi", "Lisbon", "Nairobi", "Oslo", "Montreal", "Kyoto", "Bogota", "Dresden",
-    "Perth", "Tallinn", "Cork", "Porto", "Leeds", "Malaga", "Gdansk", "copper", "wheat", "solar", "timber",
-    "steel", "cotton", "lithium", "coffee", "gas", "sugar", "cocoa", "salmon", "barley", "nickel", "paper",
-)
-# fmt: on
-VALUES = generate.Values(low=1, high=90, words=WORDS, numbers=0.35, skew=0.4)
-COMMON = 0.007  # the share of documents above which an alert is of no use: nobody reads that many
-SIZE = 1_000  # of a document, in bytes, about
-SAMPLE = 150  # documents on which that is seen
+COLUMNS = pa.schema([("doc_id", pa.string()), ("xml", pa.binary())])
 FILES = 8  # that a table of documents has, so that tasks share it
-
-MISTAKES = (
-    "/news/item[@lang = 'en'",
-    "//item[category = weather']",
-    "/news/item/",
-    "//item[position() = 2]",
-    "/news/item[string-length(headline) > 80]",
-)
+STRANGER = "mallory"
+"""Whom the attacks come from, by their ids."""
+Row = tuple[str, bytes | None]
 
 
-def _torn(document: bytes) -> bytes:
-    return document[: len(document) * 2 // 3]
+def write_documents(number: int, bad: int, first: int, folders: Sequence[Path], seed: int) -> None:
+    """Writes the `first` documents to one folder and the others to the other; `bad` of all are damaged."""
+    rows = _rows(number, bad, seed)
+    _write(islice(rows, first), first, folders[0])
+    _write(rows, number - first, folders[1])
 
 
-def _crossed(document: bytes) -> bytes:
-    return document.replace(b"</category>", b"</categroy>", 1)
+def _rows(number: int, bad: int, seed: int) -> Iterator[Row]:
+    """Stories with accidents spread evenly; the attacks come together, after the first half."""
+    damaged = {number * (2 * place + 1) // (2 * bad): place for place in range(bad)}
+    for place, (name, document) in enumerate(stories(number, seed)):
+        turn = damaged.get(place)
+        yield name, document if turn is None else DAMAGE[turn % len(DAMAGE)](document)
+        if place == number // 2:
+            yield from ((f"{STRANGER}-{each}", attack) for each, attack in enumerate(ATTACKS.values(), 1))
 
 
-def _entity(document: bytes) -> bytes:
-    return document.replace(b"</headline>", b"&nbsp;</headline>", 1)
-
-
-def _bytes(document: bytes) -> bytes:
-    return document.replace(b"<headline>", b"<headline>\xe9t\xe9 ", 1)
-
-
-def _twice(document: bytes) -> bytes:
-    return document.replace(b"<item lang=", b'<item lang="en" lang=', 1)
-
-
-def _empty(document: bytes) -> bytes:
-    return b""
-
-
-def _missing(document: bytes) -> None:
-    return None
-
-
-DAMAGE: tuple[Callable[[bytes], bytes | None], ...] = (
-    _torn,
-    _crossed,
-    _entity,
-    _bytes,
-    _twice,
-    _torn,
-    _empty,
-    _missing,
-)
-"""What happens to documents on their way, in turn."""
-
-
-def draw_documents(schema: Schema, number: int, bad: int, folder: Path, seed: int) -> Iterator[int]:
-    """Writes a Parquet table of documents, `bad` of them damaged; yields how many are written."""
-    drawn = generate.documents(
-        schema, number, max_levels=8, attributes=0.7, values=VALUES, target_size=SIZE, seed=seed
-    )
-    damaged = {number * (2 * place + 1) // (2 * bad): place for place in range(bad)}  # evenly
+def _write(rows: Iterator[Row], number: int, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    columns = pa.schema([("doc_id", pa.string()), ("xml", pa.binary())])
-    written = 0
-    while block := list(islice(drawn, max(1, -(-number // FILES)))):
-        cells: list[bytes | None] = []
-        for place, document in enumerate(block, written):
-            turn = damaged.get(place)
-            cells.append(document if turn is None else DAMAGE[turn % len(DAMAGE)](document))
-        ids = [f"news-{place:06}" for place in range(written, written + len(block))]
-        table = pa.table([ids, cells], schema=columns)
-        pq.write_table(table, folder / f"part-{written:06}.parquet", compression="zstd")
-        written += len(block)
-        yield written
+    part = 0
+    while block := list(islice(rows, max(1, -(-number // FILES)))):
+        table = pa.table([[name for name, _ in block], [xml for _, xml in block]], schema=COLUMNS)
+        pq.write_table(table, folder / f"part-{part:03}.parquet", compression="zstd")
+        part += 1
 
 
-def draw_subscriptions(
-    schema: Schema, number: int, subscribers: int, path: Path, seed: int
-) -> dict[str, str | None]:
-    """Writes a Parquet table of distinct subscriptions and a few mistakes; the expressions by id.
-
-    Alerts are about something rare: of what is drawn, those are kept that few documents of a sample satisfy.
-    Subscribers have unlike numbers of them.
-    """
-    sample = list(
-        generate.documents(
-            schema, SAMPLE, max_levels=8, attributes=0.7, values=VALUES, target_size=SIZE, seed=seed + 1
-        )
-    )
-    kept: list[str] = []
-    for turn in range(20):
-        for expression in _rare(schema, number * 2, sample, seed + turn):
-            kept.append(expression)
-        kept = list(dict.fromkeys(kept))
-        if len(kept) >= number:
-            break
-    random = Random(seed)
-    random.shuffle(kept)
-    names = [f"{desk} desk {place}" for place in range(1, subscribers // 5 + 1) for desk in _DESKS]
-    owners = Distribution(names, zipf(len(names), 0.8))
-    rows = {f"alert-{place:05}": expression for place, expression in enumerate(kept[:number])}
-    rows |= {f"mistake-{place}": expression for place, expression in enumerate(MISTAKES, 1)}
-    table = pa.table(
-        {
-            "id": list(rows),
-            "xpath": list(rows.values()),
-            "subscriber": [owners.draw(random) for _ in rows],
-        }
-    )
+def write_alerts(number: int, subscribers: int, path: Path, seed: int) -> None:
+    """Writes the alerts of all readers, and what some of them mistyped."""
+    owner = readers(subscribers, seed)
+    rows = {f"alert-{place:05}": xpath for place, xpath in enumerate(alerts(number, seed))}
+    rows |= {f"mistake-{place}": xpath for place, xpath in enumerate(MISTAKES, 1)}
+    columns = {"id": list(rows), "xpath": list(rows.values()), "subscriber": [owner() for _ in rows]}
     path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(table, path)
-    return dict(rows)
-
-
-_DESKS = ("politics", "sports", "markets", "culture", "weather")
-
-
-def _rare(schema: Schema, number: int, sample: list[bytes], seed: int) -> Iterator[str]:
-    drawn = list(
-        generate.subscriptions(
-            schema,
-            number,
-            max_depth=7,
-            wildcard=0.05,
-            descendant=0.2,
-            branch=0.05,
-            predicates=2,
-            values=VALUES,
-            distinct=True,
-            seed=seed,
-        )
-    )
-    # "Anything but" is satisfied by nearly everything.
-    drawn = [expression for expression in drawn if "!=" not in expression]
-    index = Index()
-    index.add_many(list(enumerate(drawn)))
-    counts = [0] * len(drawn)
-    for found in index.match_many(sample):
-        assert isinstance(found, Matches), found
-        for place in found:
-            counts[int(place)] += 1
-    yield from (
-        expression for expression, count in zip(drawn, counts, strict=True) if count <= COMMON * len(sample)
-    )
+    pq.write_table(pa.table(columns), path)

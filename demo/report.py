@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pathcast
 from bench.page import page, section, table
+from demo.data import STRANGER
+from demo.letters import DeadLetter, Story
 from demo.pipeline import Figures, Places
 from demo.plots import bars, histogram, shares
+from demo.strangers import ATTACKS
 from pathcast.errors import printable
 
 __all__ = ["write_report"]
@@ -18,10 +21,15 @@ SHOWN = 10  # rows of a table or bars of a plot
 STYLE = """
 .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: 1rem; }
 .cards { margin: 1.5rem 0; }
-.cards div { background: #fff; border: 1px solid var(--line); border-radius: .5rem; padding: 1rem 1.2rem; }
+.cards div { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; }
+.cards div { padding: 1rem 1.2rem; }
 .cards b { display: block; font-size: 1.6rem; line-height: 1.2; }
 .cards span { color: var(--muted); font-size: .85rem; }
 code { font-size: .85rem; overflow-wrap: anywhere; }
+mark { background: #d9480f; color: #fff; border-radius: .15rem; padding: 0 .1rem; }
+.inbox { list-style: none; margin: 0; padding: 0; }
+.inbox li { padding: .5rem 0; border-top: 1px solid var(--line); }
+.inbox code { display: block; color: var(--muted); font-size: .78rem; }
 """
 
 
@@ -34,10 +42,19 @@ def write_report(places: Places, figures: Figures) -> Path:
 
 def _page(figures: Figures) -> str:
     core = figures.core_share
-    busy = figures.cores * figures.seconds["match"]
+    busy = figures.cores * (figures.seconds["match"] + figures.seconds["match, cold"])
     match_parts = [("the core", busy * core), ("Spark, Arrow and disk", busy * (1 - core))]
     good = figures.documents - len(figures.dead)
+    accidents = [letter for letter in figures.dead if not letter.doc_id.startswith(STRANGER)]
+    attacks = [letter for letter in figures.dead if letter.doc_id.startswith(STRANGER)]
     sections = (
+        section(
+            f'<ul class="inbox">{"".join(map(_story, figures.inbox))}</ul>',
+            title=f"The inbox of {figures.reader}",
+            says=f"The first {len(figures.inbox)} of {figures.subscribers[0][1]:,} stories, each with the "
+            "alerts that asked for it.",
+            wide=True,
+        ),
         section(
             bars("steps", list(figures.seconds.items()), unit=" s", digits=1),
             title="Where the time went",
@@ -46,7 +63,7 @@ def _page(figures: Figures) -> str:
         section(
             shares(match_parts),
             title="Matching: Spark and the core",
-            says=f"{figures.cores} cores were busy for {figures.seconds['match']:.1f} s. One thread of the "
+            says=f"{figures.cores} cores were busy for {busy / figures.cores:.1f} s. One thread of the "
             f"core, without Spark, needs {figures.core_seconds:.1f} s for the same documents and gives the "
             "same answers. The rest is what Spark costs, starting its workers included.",
         ),
@@ -70,22 +87,33 @@ def _page(figures: Figures) -> str:
         ),
         section(
             table(
-                ("document", "#line", "#column", "reason", "around it"),
+                ("document", "#line", "#column", "reason, and the spot"),
                 (
                     (
-                        row["doc_id"],
-                        str(row["line"]),
-                        str(row["column"]),
-                        escape(printable(row["reason"])),
-                        _code(row["excerpt"]),
+                        letter.doc_id,
+                        str(letter.line),
+                        str(letter.column),
+                        _spot(letter),
                     )
-                    for row in figures.dead[:SHOWN]
+                    for letter in accidents[:SHOWN]
                 ),
             ),
-            title="Dead letters",
-            says=f"{len(figures.dead):,} documents could not be read, as intended: "
-            + ", ".join(f"{count:,} {kind}" for kind, count in figures.dead_by_reason)
-            + f". The first {min(SHOWN, len(figures.dead))}:",
+            title="Dead letters, with the spot marked",
+            says=f"{len(accidents):,} stories were damaged on their way, on purpose. Nobody gets a part of "
+            f"one. The first {min(SHOWN, len(accidents))}:",
+            wide=True,
+        ),
+        section(
+            table(
+                ("document", "what it tries", "what came of it"),
+                (
+                    (letter.doc_id, escape(tried), escape(letter.reason))
+                    for letter, tried in zip(attacks, ATTACKS, strict=True)
+                ),
+            ),
+            title="A bad actor",
+            says="Sent among the stories. Each was refused within its limits, and all documents around it "
+            "got the answers that they get without it.",
             wide=True,
         ),
         section(
@@ -107,7 +135,7 @@ def _page(figures: Figures) -> str:
         ),
     )
     cards = (
-        (f"{figures.rate:,.0f}", "documents matched a second"),
+        (f"{figures.rate:,.0f}", f"documents a second, warm; cold {figures.cold_rate:,.0f}"),
         (f"{figures.documents:,}", f"documents, {figures.megabytes:.1f} MB"),
         (f"{figures.subscriptions:,}", "subscriptions"),
         (f"{figures.matches:,}", "matches"),
@@ -116,12 +144,23 @@ def _page(figures: Figures) -> str:
     )
     shown = "".join(f"<div><b>{escape(value)}</b><span>{escape(name)}</span></div>" for value, name in cards)
     above = (
-        f"<p>Which of {figures.subscriptions:,} XPath subscriptions does each of {figures.documents:,} news "
-        f"documents satisfy? Compiled, matched and delivered on local Spark with {figures.cores} cores. "
-        f"Pathcast {escape(pathcast.__version__)}, index version <code>{figures.version[:12]}</code> "
+        f"<p>A news agency: which of its readers' {figures.subscriptions:,} alerts does each of "
+        f"{figures.documents:,} stories satisfy? Compiled, matched and delivered on local Spark with "
+        f"{figures.cores} cores. Pathcast {escape(pathcast.__version__)}, index version "
+        f"<code>{figures.version[:12]}</code> "
         f'({figures.index_megabytes:.1f} MB).</p><div class="cards">{shown}</div>'
     )
     return page("Pathcast on Spark", above, sections, STYLE)
+
+
+def _spot(letter: DeadLetter) -> str:
+    line = f"{escape(letter.before)}<mark>{escape(letter.spot)}</mark>{escape(letter.after)}"
+    return f"{escape(letter.reason)}<br><code>{line}</code>"
+
+
+def _story(story: Story) -> str:
+    because = "".join(map(_code, story.because))
+    return f"<li>{story.headline}{because}</li>"
 
 
 def _code(text: str | None) -> str:

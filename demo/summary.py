@@ -20,6 +20,7 @@ def show(console: Console, figures: Figures) -> None:
     console.print()
     console.print(_whole(figures))
     console.print(Columns([_steps(figures), _subscribers(figures)], padding=(0, 4)))
+    console.print(_inbox(figures))
     console.print(_dead(figures))
     console.print(_refused(figures))
 
@@ -36,6 +37,7 @@ def _whole(figures: Figures) -> Table:
     table.add_column(style="bold", justify="right")
     table.add_column()
     core = 100 * figures.core_share
+    matching = figures.seconds["match, cold"] + figures.seconds["match"]
     for name, text in (
         (
             "documents",
@@ -48,14 +50,14 @@ def _whole(figures: Figures) -> Table:
         ),
         (
             "throughput",
-            f"{figures.rate:,.0f} documents/s, {figures.megabytes / figures.seconds['match']:.1f} MB/s, "
+            f"{figures.rate:,.0f} documents/s warm, {figures.cold_rate:,.0f} cold; warm "
             f"{figures.rate * figures.subscriptions / 1e6:,.1f} million expressions decided a second",
         ),
         ("matches", f"{figures.matches:,} in {figures.matched_documents:,} documents"),
         ("deliveries", f"{figures.deliveries:,} to {len(figures.subscribers):,} subscribers, one copy each"),
         (
             "time",
-            f"matching took {figures.seconds['match']:.1f} s on {figures.cores} cores: the core needs "
+            f"matching took {matching:.1f} s on {figures.cores} cores: the core needs "
             f"{core:.0f} % of that, Spark {100 - core:.0f} %",
         ),
     ):
@@ -81,10 +83,23 @@ def _dead(figures: Figures) -> Table:
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in figures.dead_by_reason)
     table = _table(f"Dead letters: {kinds}", "document", "line", "column", "reason")
     seen: set[str] = set()
-    for row in figures.dead:
-        if row["reason"] not in seen and len(seen) < SHOWN + 2:
-            seen.add(row["reason"])
-            table.add_row(row["doc_id"], str(row["line"]), str(row["column"]), Text(printable(row["reason"])))
+    for letter in figures.dead:
+        if letter.reason not in seen and len(seen) < 3 * SHOWN:
+            seen.add(letter.reason)
+            spot = Text.assemble(
+                letter.before[-20:], (letter.spot, "reverse"), letter.after[:20], style="dim"
+            )
+            said = Text.assemble(letter.reason, "\n", spot)
+            table.add_row(letter.doc_id, str(letter.line), str(letter.column), said)
+    return table
+
+
+def _inbox(figures: Figures) -> Table:
+    table = Table(title=f"The inbox of {figures.reader}", title_justify="left", title_style="bold")
+    for name in ("story", "because of"):
+        table.add_column(name)
+    for story in figures.inbox[:SHOWN]:
+        table.add_row(Text(story.headline), Text(story.because[0], style="dim"))
     return table
 
 

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 import pathcast
 from bench.corpus import corpus, yfilter_queries
-from demo.data import draw_documents, draw_subscriptions
+from tests.spark.drawn import draw_documents, draw_subscriptions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -118,12 +118,15 @@ def test_mistakes_in_the_call(tmp_path: Path) -> None:
 def test_a_small_demo(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     words = ("--documents", "120", "--bad", "8", "--subscriptions", "300", "--subscribers", "10")
-    done = ran(sys.executable, "-m", "demo", "--dtd", NEWS / "wire.dtd", "-o", tmp_path / "demo", *words)
+    done = ran(sys.executable, "-m", "demo", "-o", tmp_path / "demo", *words)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "The answers are the same" in done.stdout
     assert "there is no document (null)" in done.stdout
     report = (tmp_path / "demo/report.html").read_text(encoding="utf-8")
     assert report.count("<svg") == 4
+    assert report.count("<mark>") == 8, "the spot of every accident is marked"
+    assert "nested deeper than the limit" in report, "the bad actor's documents are answered for"
+    assert "The inbox of " in report
     assert not re.search(r"""(src|href)=["'](?!#)""", report), "the report needs nothing else"
     assert "<script" not in report
 
