@@ -113,6 +113,21 @@ def test_a_leaf_is_not_told_what_others_want() -> None:
     assert list(told) == [EVERYTHING]
 
 
+def test_a_leaf_sends_whole_documents_where_paths_are_the_unit() -> None:
+    """Branches and values cannot be answered from single paths."""
+    world = World(1, policy=Policy(unit="path", leaves=frozenset(["leaf"])))
+    for name in ("b1", "leaf"):
+        world.add_broker(name)
+    world.connect("b1", "leaf")
+    checks = Checks(world, satisfied)
+    checks.subscribe("b1", "s", "1", Filter("/x[y][z]"))
+    checks.advertise("leaf", "p", "k", Advertised(("/x/y", "/x/z")))
+    checks.rest()
+    checks.publish("leaf", "p", "1", b"<x><y/><z/></x>")
+    checks.rest()
+    assert checks.counted.delivered == 1
+
+
 @pytest.mark.parametrize(("first", "second"), [(("a", "b/1"), ("a/b", "1")), (("a", "b%2F1"), ("a", "b/1"))])
 def test_ids_of_clients_are_not_mistaken_for_one_another(
     first: tuple[str, str], second: tuple[str, str]
