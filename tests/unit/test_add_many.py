@@ -100,12 +100,14 @@ def test_all_or_nothing() -> None:
     index = filled([(1, "//a"), ("old", "//c")])
     before = index.stats()["distinct"]
     with pytest.raises(pathcast.SubscriptionErrors) as caught:
-        index.add_many([(1, "//x"), (2, "//a["), ("old", "//y"), (3, "//a"), ("bad", "//p:a"), (4, "id(a)")])
+        index.add_many(
+            [(1, "//x"), (2, "//a["), ("old", "//y"), (3, "//a"), ("bad", "//p:a"), (4, "namespace::a")]
+        )
     failures = caught.value.failures
     assert [(id, error.expression) for id, error in failures] == [
         (2, "//a["),
         ("bad", "//p:a"),
-        (4, "id(a)"),
+        (4, "namespace::a"),
     ]
     assert [error.column for _, error in failures] == [5, 3, 1]
     assert isinstance(caught.value, pathcast.XPathError)

@@ -42,7 +42,7 @@ impl Summary {
     }
 
     pub(super) fn add(&mut self, more: &Self) {
-        self.several |= self.only != more.only;
+        self.several |= more.several || self.only != more.only;
         self.least = self.least.min(more.least);
         self.largest = self.largest.max(more.largest);
         self.other |= more.other;
@@ -140,6 +140,15 @@ impl Awaited {
 mod tests {
     use super::*;
     use crate::values::compare;
+
+    #[test]
+    fn what_a_summary_knows_is_not_lost_when_it_is_added_to_another() {
+        let mut more = Summary::new(Some(0), f64::NAN);
+        more.add(&Summary::new(None, f64::NAN));
+        let mut summary = Summary::new(Some(0), f64::NAN);
+        summary.add(&more);
+        assert!(summary.passes(Test::Differs(0)));
+    }
 
     #[test]
     fn a_summary_answers_as_its_values_do() {
