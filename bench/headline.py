@@ -267,6 +267,19 @@ TABLES: dict[str, Table] = {
         "spark-peers", "xpath_boolean/s", "lxml/s", "Pathcast/s", "× xpath_boolean", "× lxml"
     ),
     "filters": plain("filters", "matches / document", "unseen match µs", "median µs", "× tokeniser"),
+    "worst-cases": plain(
+        "worst-cases",
+        "auto",
+        "yfilter",
+        "lazy-dfa",
+        "xfilter",
+        "xfilter-lb",
+        "xtrie",
+        "xtrie-lazy",
+        "predicate",
+        "predicate-pc-ap",
+        "index-filter",
+    ),
     "twig-sets": plain("twig-sets", "matches / document", "unseen match µs", "× auto", "MB"),
     "pruning": plain(
         "pruning",
