@@ -1,21 +1,20 @@
-"""News documents, some of them damaged, and subscriptions, drawn from a DTD: for `agreement`."""
+"""News documents, some of them damaged, and rare subscriptions, drawn from a DTD: for `agreement`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from random import Random
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from demo.strangers import DAMAGE
 from pathcast import generate
-from pathcast.generate.values import Distribution, zipf
 from pathcast.index import Index, Matches
 from pathcast.schema import Schema
 
-__all__ = ["DAMAGE", "MISTAKES", "draw_documents", "draw_subscriptions"]
+__all__ = ["draw_documents", "draw_subscriptions"]
 
 # fmt: off
 WORDS = (
@@ -34,58 +33,9 @@ SIZE = 1_000  # of a document, in bytes, about
 SAMPLE = 150  # documents on which that is seen
 FILES = 8  # that a table of documents has, so that tasks share it
 
-MISTAKES = (
-    "/news/item[@lang = 'en'",
-    "//item[category = weather']",
-    "/news/item/",
-    "//item[position() = 2]",
-    "/news/item[string-length(headline) > 80]",
-)
 
-
-def _torn(document: bytes) -> bytes:
-    return document[: len(document) * 2 // 3]
-
-
-def _crossed(document: bytes) -> bytes:
-    return document.replace(b"</category>", b"</categroy>", 1)
-
-
-def _entity(document: bytes) -> bytes:
-    return document.replace(b"</headline>", b"&nbsp;</headline>", 1)
-
-
-def _bytes(document: bytes) -> bytes:
-    return document.replace(b"<headline>", b"<headline>\xe9t\xe9 ", 1)
-
-
-def _twice(document: bytes) -> bytes:
-    return document.replace(b"<item lang=", b'<item lang="en" lang=', 1)
-
-
-def _empty(document: bytes) -> bytes:
-    return b""
-
-
-def _missing(document: bytes) -> None:
-    return None
-
-
-DAMAGE: tuple[Callable[[bytes], bytes | None], ...] = (
-    _torn,
-    _crossed,
-    _entity,
-    _bytes,
-    _twice,
-    _torn,
-    _empty,
-    _missing,
-)
-"""What happens to documents on their way, in turn."""
-
-
-def draw_documents(schema: Schema, number: int, bad: int, folder: Path, seed: int) -> Iterator[int]:
-    """Writes a Parquet table of documents, `bad` of them damaged; yields how many are written."""
+def draw_documents(schema: Schema, number: int, bad: int, folder: Path, seed: int) -> None:
+    """Writes a Parquet table of documents, `bad` of them damaged."""
     drawn = generate.documents(
         schema, number, max_levels=8, attributes=0.7, values=VALUES, target_size=SIZE, seed=seed
     )
@@ -102,48 +52,22 @@ def draw_documents(schema: Schema, number: int, bad: int, folder: Path, seed: in
         table = pa.table([ids, cells], schema=columns)
         pq.write_table(table, folder / f"part-{written:06}.parquet", compression="zstd")
         written += len(block)
-        yield written
 
 
-def draw_subscriptions(
-    schema: Schema, number: int, subscribers: int, path: Path, seed: int
-) -> dict[str, str | None]:
-    """Writes a Parquet table of distinct subscriptions and a few mistakes; the expressions by id.
-
-    Alerts are about something rare: of what is drawn, those are kept that few documents of a sample satisfy.
-    Subscribers have unlike numbers of them.
-    """
+def draw_subscriptions(schema: Schema, number: int, seed: int) -> pa.Table:
+    """Distinct subscriptions about something rare: of those drawn, what few documents of a sample satisfy."""
     sample = list(
         generate.documents(
             schema, SAMPLE, max_levels=8, attributes=0.7, values=VALUES, target_size=SIZE, seed=seed + 1
         )
     )
-    kept: list[str] = []
+    kept: dict[str, None] = {}
     for turn in range(20):
-        for expression in _rare(schema, number * 2, sample, seed + turn):
-            kept.append(expression)
-        kept = list(dict.fromkeys(kept))
+        kept |= dict.fromkeys(_rare(schema, number * 2, sample, seed + turn))
         if len(kept) >= number:
             break
-    random = Random(seed)
-    random.shuffle(kept)
-    names = [f"{desk} desk {place}" for place in range(1, subscribers // 5 + 1) for desk in _DESKS]
-    owners = Distribution(names, zipf(len(names), 0.8))
-    rows = {f"alert-{place:05}": expression for place, expression in enumerate(kept[:number])}
-    rows |= {f"mistake-{place}": expression for place, expression in enumerate(MISTAKES, 1)}
-    table = pa.table(
-        {
-            "id": list(rows),
-            "xpath": list(rows.values()),
-            "subscriber": [owners.draw(random) for _ in rows],
-        }
-    )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(table, path)
-    return dict(rows)
-
-
-_DESKS = ("politics", "sports", "markets", "culture", "weather")
+    found = list(kept)[:number]
+    return pa.table({"id": [f"alert-{place:05}" for place in range(len(found))], "xpath": found})
 
 
 def _rare(schema: Schema, number: int, sample: list[bytes], seed: int) -> Iterator[str]:
