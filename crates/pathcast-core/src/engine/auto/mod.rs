@@ -20,6 +20,7 @@ use super::keyed::{self, Keyed};
 use super::lazy_dfa::{self, LazyDfa};
 use super::yfilter;
 use super::{Cache, CacheStats, Capabilities, Describe, Engine, Found, PathId};
+use crate::cancel;
 use crate::names::Resolved;
 use crate::pattern::LinearPath;
 use choice::{Judge, Work};
@@ -94,8 +95,10 @@ impl Run {
             Verdict::Drop => self.keyed = None,
             Verdict::Try => {
                 self.keyed = Keyed::of(automaton, paths, self.cache_bytes);
-                if self.keyed.is_none() {
-                    self.trial.refuse(paths);
+                match self.keyed {
+                    None if cancel::requested() => self.trial.restart(paths),
+                    None => self.trial.refuse(paths),
+                    Some(_) => {}
                 }
             }
         }

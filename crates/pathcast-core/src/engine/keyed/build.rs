@@ -4,6 +4,7 @@ use hashbrown::{HashMap, HashTable};
 
 use super::check::{self, Step, levels};
 use super::shape::{Anchored, Shape, anchored};
+use crate::cancel::Pulse;
 use crate::engine::PathId;
 use crate::engine::yfilter::YFilter;
 use crate::pattern::LinearPath;
@@ -48,18 +49,21 @@ pub(in crate::engine) struct Keyed {
 }
 
 impl Keyed {
-    /// The paths of an automaton; nothing if some cannot be looked up so, or if they take more than `budget` bytes.
+    /// The paths of an automaton; nothing if some cannot be looked up so, if they take more than `budget` bytes, or if
+    /// the caller no longer waits.
     pub(in crate::engine) fn of(automaton: &YFilter, paths: usize, budget: usize) -> Option<Self> {
         let size = if paths > MANY { 3 } else { 2 };
         let mut frequent: HashMap<Shape, u32> = HashMap::new();
         let (mut places, mut seen) = (Vec::new(), 0);
         let every = paths.div_ceil(SAMPLE).max(1);
+        let mut pulse = Pulse::default();
         let all = automaton.each_path(|path, _| {
             if seen % every == 0 {
                 anchored(path, &mut places);
                 choices(&places, size, |key| *frequent.entry(Shape::of(key)).or_default() += 1);
             }
             seen += 1;
+            !pulse.requested()
         });
         if !all {
             return None;
@@ -67,9 +71,8 @@ impl Keyed {
         let least = (seen.div_ceil(every) / SHARE) as u32;
         frequent.retain(|_, paths| *paths >= least);
         let mut written = Written { size, frequent, ..Written::default() };
-        let mut fits = true;
-        automaton.each_path(|path, number| {
-            fits = fits && written.bytes() <= budget && written.add(path, number).is_some();
+        let fits = automaton.each_path(|path, number| {
+            written.bytes() <= budget && written.add(path, number).is_some() && !pulse.requested()
         });
         fits.then(|| written.finish())
     }

@@ -90,7 +90,11 @@ impl Run {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
     use super::*;
+    use crate::cancel::{Watch, under};
     use crate::engine::yfilter::YFilter;
     use crate::engine::{Engine, PathId};
     use crate::pattern::{LinearPath, LinearStep, NameTest, Tail};
@@ -131,6 +135,9 @@ mod tests {
                 }
             }
             let keyed = Keyed::of(&automaton, known.len(), 1 << 30).expect("no attributes");
+            let over = Watch { flag: Some(Arc::new(AtomicBool::new(true))), ask: None };
+            let unwanted = || Keyed::of(&automaton, known.len(), 1 << 30);
+            assert!(known.len() < 64 || under(over, unwanted).is_none(), "nobody waits for it");
             let (mut run, mut other) = (Run::default(), automaton.new_run(0));
             let (mut found, mut expected) = (Found::default(), Found::default());
             let mut matched = 0;

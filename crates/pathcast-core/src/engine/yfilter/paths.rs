@@ -15,8 +15,9 @@ enum Hop {
 }
 
 impl YFilter {
-    /// Hands over every path; false, and perhaps not all of them, if one ends in an attribute or tests a part of a name.
-    pub(in crate::engine) fn each_path(&self, mut take: impl FnMut(&LinearPath, PathId)) -> bool {
+    /// Hands over every path as long as they are taken; false if one was not, ends in an attribute, or tests a part of a
+    /// name.
+    pub(in crate::engine) fn each_path(&self, mut take: impl FnMut(&LinearPath, PathId) -> bool) -> bool {
         let mut edges = Vec::with_capacity(self.edges.len());
         for edge in &self.edges {
             let Some(name) = edge.symbol.whole_name() else { return false };
@@ -40,7 +41,9 @@ impl YFilter {
             let state = &self.states[id as usize];
             if let Some(number) = state.path() {
                 write(&hops, &mut path);
-                take(&path, number);
+                if !take(&path, number) {
+                    return false;
+                }
             }
             let by_name = &edges[first[id as usize]..first[id as usize + 1]];
             open.extend(by_name.iter().map(|&(_, name, to)| (to, depth + 1, Some(Hop::Name(name)))));
