@@ -280,6 +280,7 @@ TABLES: dict[str, Table] = {
         "predicate-pc-ap",
         "index-filter",
     ),
+    "interrupts": plain("interrupts", "whole", "late"),
     "twig-sets": plain("twig-sets", "matches / document", "unseen match µs", "× auto", "MB"),
     "pruning": plain(
         "pruning",

@@ -116,3 +116,19 @@ pub(crate) fn detached<T: Send>(
     }
     Ok(result)
 }
+
+/// Makes Python objects of many things, and looks for signals now and then: the interpreter does not while it waits.
+pub(crate) fn collected<T, R>(
+    py: Python<'_>,
+    things: impl IntoIterator<Item = T>,
+    mut make: impl FnMut(T) -> PyResult<R>,
+) -> PyResult<Vec<R>> {
+    let things = things.into_iter().enumerate();
+    let made = things.map(|(at, each)| {
+        if at % 1024 == 1023 {
+            py.check_signals()?;
+        }
+        make(each)
+    });
+    made.collect()
+}

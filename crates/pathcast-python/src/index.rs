@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, RwLock, RwLockWriteGuard};
 
 use pathcast_core::cancel::discard;
 use pathcast_core::engine::AttributeFilters;
@@ -14,13 +14,13 @@ use pathcast_core::limits::Limits;
 use pathcast_core::reader::Document;
 use pathcast_core::select::select;
 use pathcast_papers::ENGINES;
-use pyo3::exceptions::{PyException, PyKeyError, PyValueError};
+use pyo3::exceptions::{PyException, PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use pyo3_arrow::PyChunkedArray;
 use pyo3_arrow::input::AnyArray;
 
-use crate::calls::{Cancellation, detached, refuse_within};
+use crate::calls::{Cancellation, collected, detached, refuse_within};
 use crate::documents::{Source, missing};
 use crate::errors::{
     document_exception, format_exception, poisoned, raise, subscription_errors, xpath_exception,
@@ -60,12 +60,27 @@ impl Index {
         work: impl FnOnce(&Core) -> T + Send,
     ) -> PyResult<T> {
         refuse_within()?;
-        detached(py, cancellation, || self.core.read().map(|core| work(&core)).map_err(|_| poisoned()))?
+        detached(py, cancellation, || {
+            let mut core = self.core.read().map_err(|_| poisoned())?;
+            if !core.is_settled() {
+                drop(core);
+                drop(self.settled()?);
+                core = self.core.read().map_err(|_| poisoned())?;
+            }
+            Ok(work(&core))
+        })?
     }
 
     fn write<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Core) -> T + Send) -> PyResult<T> {
         refuse_within()?;
-        detached(py, None, || self.core.write().map(|mut core| work(&mut core)).map_err(|_| poisoned()))?
+        detached(py, None, || Ok(work(&mut *self.settled()?)))?
+    }
+
+    /// The index for writing, without what an interrupted addition has left in it.
+    fn settled(&self) -> PyResult<RwLockWriteGuard<'_, Core>> {
+        let mut core = self.core.write().map_err(|_| poisoned())?;
+        core.settle();
+        if core.is_settled() { Ok(core) } else { Err(PyRuntimeError::new_err("the call was interrupted")) }
     }
 }
 
@@ -159,17 +174,12 @@ impl Index {
             }
         };
         match added {
-            Ok(warnings) => {
-                warnings.into_iter().map(|(at, text)| Ok((id_to_python(py, &rows[at].id)?, text))).collect()
-            }
+            Ok(warnings) => collected(py, warnings, |(at, text)| Ok((id_to_python(py, &rows[at].id)?, text))),
             Err(refused) => {
-                let failures: PyResult<Vec<_>> = refused
-                    .iter()
-                    .map(|(at, error)| {
-                        let row = &rows[*at];
-                        Ok((id_to_python(py, &row.id)?, xpath_exception(py, error, &row.written.xpath)?))
-                    })
-                    .collect();
+                let failures = collected(py, &refused, |(at, error)| {
+                    let row = &rows[*at];
+                    Ok((id_to_python(py, &row.id)?, xpath_exception(py, error, &row.written.xpath)?))
+                });
                 Err(subscription_errors(py, failures?))
             }
         }
@@ -254,13 +264,12 @@ impl Index {
         }
         let selection = result.map_err(|error| raise(document_exception(py, &error)))?;
         let found = PyDict::new(py);
-        for (id, nodes) in &selection.found {
-            let nodes = nodes.iter().map(|&node| Node::new(&selection.picture, node));
-            let nodes: PyResult<Vec<_>> = nodes.map(|node| Bound::new(py, node)).collect();
-            found.set_item(id_to_python(py, id)?, nodes?)?;
-        }
-        let undecided: PyResult<Vec<_>> = selection.undecided.iter().map(|id| id_to_python(py, id)).collect();
-        Ok((found, undecided?))
+        collected(py, &selection.found, |(id, nodes)| {
+            let nodes =
+                collected(py, nodes.iter(), |&node| Bound::new(py, Node::new(&selection.picture, node)));
+            found.set_item(id_to_python(py, id)?, nodes?)
+        })?;
+        Ok((found, collected(py, &selection.undecided, |id| id_to_python(py, id))?))
     }
 
     #[pyo3(signature = (documents, threads, cancellation=None))]
@@ -336,13 +345,12 @@ impl Index {
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Vec<(Bound<'py, PyAny>, String)>> {
         let items: Vec<_> = self
             .read(py, |core| core.items().map(|(id, written)| (id, String::from(written.xpath))).collect())?;
-        items.into_iter().map(|(id, xpath)| Ok((id_to_python(py, &id)?, xpath))).collect()
+        collected(py, items, |(id, xpath)| Ok((id_to_python(py, &id)?, xpath)))
     }
 
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let ids: Vec<_> = self.read(py, |core| core.ids().collect())?;
-        let ids: PyResult<Vec<_>> = ids.iter().map(|id| id_to_python(py, id)).collect();
-        PyList::new(py, ids?)
+        PyList::new(py, collected(py, &ids, |id| id_to_python(py, id))?)
     }
 
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

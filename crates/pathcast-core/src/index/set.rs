@@ -27,6 +27,12 @@ use crate::xpath::XPathError;
 /// What an id subscribed to: the expression in normal form, and as written if that is known.
 type Before = (NormalForm, Option<Vec<u8>>);
 
+/// What an addition that was ended early has left: the ids that it reached, and how many names there were before it.
+struct Owed {
+    before: Vec<(Id, Option<Before>)>,
+    names: usize,
+}
+
 /// A set of subscriptions.
 pub struct Index {
     /// How expressions are read.
@@ -39,6 +45,7 @@ pub struct Index {
     engine: Box<dyn Hosted>,
     /// How documents are matched.
     runs: Runs,
+    owed: Option<Owed>,
 }
 
 impl Index {
@@ -69,6 +76,7 @@ impl Index {
             subscribers: Subscribers::default(),
             engine,
             runs: Runs::default(),
+            owed: None,
         }
     }
 
@@ -169,7 +177,7 @@ impl Index {
     ///
     /// # Errors
     /// All that are refused, by their number in the order given, or none if the caller no longer waits; nothing has
-    /// changed.
+    /// changed, or will have once [`Self::settle`] was called.
     pub fn add_all(&mut self, subscriptions: &[Subscription]) -> Result<Vec<(usize, String)>, Refused> {
         let names = self.names().len();
         let mut forms = Vec::with_capacity(subscriptions.len());
@@ -197,9 +205,12 @@ impl Index {
         let mut before = Vec::with_capacity(if was_empty { 0 } else { forms.len() });
         for (each, form) in subscriptions.iter().zip(&forms) {
             if pulse.requested() {
-                self.take_back(was_empty, before);
-                self.reading.forget_names(names);
                 cancel::discard(forms);
+                if was_empty {
+                    cancel::discard(self.emptied());
+                } else {
+                    self.owed = Some(Owed { before, names });
+                }
                 return Err(Vec::new());
             }
             if !was_empty {
@@ -248,24 +259,34 @@ impl Index {
         Some((form, self.subscribers.sources.bytes(roster.source(slot)).map(<[u8]>::to_vec)))
     }
 
-    /// Makes ids subscribe to what they subscribed to before.
-    fn take_back(&mut self, was_empty: bool, before: Vec<(Id, Option<Before>)>) {
-        if was_empty {
-            return cancel::discard(self.emptied());
-        }
-        for (id, before) in before.into_iter().rev() {
+    /// Whether nothing is left of an addition that was ended early.
+    pub fn is_settled(&self) -> bool {
+        self.owed.is_none()
+    }
+
+    /// Makes ids subscribe to what they subscribed to before an addition that was ended early. Taking back takes as long as
+    /// adding, so this can be ended early too, and called again.
+    pub fn settle(&mut self) {
+        let Some(mut owed) = self.owed.take() else { return };
+        let mut pulse = Pulse::default();
+        while let Some((id, before)) = owed.before.pop() {
             match before {
                 Some((form, written)) => self.subscribe(&id, &form, written.as_deref()),
                 None => {
                     self.remove(&id);
                 }
             }
+            if pulse.requested() {
+                self.owed = Some(owed);
+                return;
+            }
         }
+        self.reading.forget_names(owed.names);
     }
 
     /// Removes all subscriptions.
     pub fn clear(&mut self) {
-        drop(self.emptied());
+        cancel::discard(self.emptied());
     }
 
     /// Removes all subscriptions; what held them.

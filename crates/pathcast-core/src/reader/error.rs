@@ -36,6 +36,15 @@ pub struct DocumentError {
     pub column: u64,
 }
 
+impl DocumentError {
+    /// Nobody waits for the answer any more.
+    #[cold]
+    pub(crate) fn cancelled() -> Self {
+        let reason = "reading was ended by the caller".into();
+        Self { kind: DocumentErrorKind::Cancelled, reason, line: 0, column: 0 }
+    }
+}
+
 impl fmt::Display for DocumentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, column {}: {}", self.line, self.column, self.reason)

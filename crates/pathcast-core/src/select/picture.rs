@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::cancel::Pulse;
 use crate::index::Settings;
 use crate::names::{Names, NamespaceId};
 use crate::reader::{DocumentError, DocumentErrorKind, Offsets, Reader, Sink, StartTag, UriId};
@@ -58,7 +59,7 @@ impl Picture {
         }
         spans[0] = (0, text.len());
         let lines = std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1));
-        let (numbers, lines) = (numbered(&tree), lines.collect());
+        let (numbers, lines) = (numbered(&tree)?, lines.collect());
         Ok(Self { tree, spans, attribute_spans, numbers, text, offsets, lines })
     }
 
@@ -126,7 +127,7 @@ impl Picture {
 }
 
 /// By node: its number among siblings of its kind and name, and whether there are others.
-fn numbered(tree: &Tree) -> Vec<(u32, bool)> {
+fn numbered(tree: &Tree) -> Result<Vec<(u32, bool)>, DocumentError> {
     // Strangers choose the names: a seeded hash.
     let mut counts: HashMap<(NodeId, &str, bool), u32> = HashMap::default();
     let key = |node: NodeId| {
@@ -138,15 +139,23 @@ fn numbered(tree: &Tree) -> Vec<(u32, bool)> {
         };
         (tree.parent(node).unwrap_or(0), label.0, label.1)
     };
-    let nodes = 1..tree.len() as NodeId;
-    let number = |node: NodeId| {
+    let mut numbers = vec![(1, false)];
+    let mut pulse = Pulse::default();
+    for node in 1..tree.len() as NodeId {
         let count = counts.entry(key(node)).or_default();
         *count += 1;
-        *count
-    };
-    let numbers: Vec<u32> = nodes.clone().map(number).collect();
-    let several = nodes.map(|node| counts.get(&key(node)).is_some_and(|&count| count > 1));
-    std::iter::once((1, false)).chain(numbers.into_iter().zip(several)).collect()
+        numbers.push((*count, false));
+        if pulse.requested() {
+            return Err(DocumentError::cancelled());
+        }
+    }
+    for node in 1..tree.len() as NodeId {
+        numbers[node as usize].1 = counts.get(&key(node)).is_some_and(|&count| count > 1);
+        if pulse.requested() {
+            return Err(DocumentError::cancelled());
+        }
+    }
+    Ok(numbers)
 }
 
 /// A document as it was given, all of it.
