@@ -172,7 +172,14 @@ class Graph:
     def __new__(
         cls,
         elements: list[
-            tuple[str, str, str, list[int], list[tuple[str, str, bool, str | None, list[str] | None]]]
+            tuple[
+                str,
+                str,
+                str,
+                list[int],
+                list[tuple[str, str, bool, str | None, list[str] | None]],
+                list[str] | None,
+            ]
         ],
         root: int,
     ) -> Graph: ...

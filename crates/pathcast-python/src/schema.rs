@@ -8,8 +8,9 @@ use pyo3::prelude::*;
 
 /// An attribute as `(uri, local, required, fixed, tokens)`.
 type Attribute = (String, String, bool, Option<String>, Option<Vec<String>>);
-/// An element as `(uri, local, content, children, attributes)`; content is empty, elements, mixed or any.
-type Element = (String, String, String, Vec<usize>, Vec<Attribute>);
+/// An element as `(uri, local, content, children, attributes, tokens)`; content is empty, elements, mixed or any, and the
+/// tokens are what its text may be.
+type Element = (String, String, String, Vec<usize>, Vec<Attribute>, Option<Vec<String>>);
 
 /// Which element can be inside which.
 #[pyclass(module = "pathcast._core", frozen)]
@@ -26,7 +27,7 @@ impl Graph {
         let number = |at: usize| {
             numbers.get(at).copied().ok_or_else(|| PyValueError::new_err(format!("there is no element {at}")))
         };
-        for ((_, _, content, children, attributes), &element) in elements.iter().zip(&numbers) {
+        for ((_, _, content, children, attributes, texts), &element) in elements.iter().zip(&numbers) {
             let content = match content.as_str() {
                 "empty" => Content::Empty,
                 "elements" => Content::Elements,
@@ -34,15 +35,16 @@ impl Graph {
                 "any" => Content::Any,
                 other => return Err(PyValueError::new_err(format!("there is no content '{other}'"))),
             };
-            builder.declare(element, content);
+            match texts {
+                Some(texts) => builder.declare_text(element, tokens_of(texts)),
+                None => builder.declare(element, content),
+            }
             for &child in children {
                 builder.child(element, number(child)?);
             }
             for (uri, local, required, fixed, tokens) in attributes {
                 let values = match (fixed, tokens) {
-                    (_, Some(tokens)) => {
-                        Values::Tokens(tokens.iter().map(|each| each.as_str().into()).collect())
-                    }
+                    (_, Some(tokens)) => tokens_of(tokens),
                     (Some(fixed), None) => Values::Fixed(fixed.as_str().into()),
                     (None, None) => Values::Free,
                 };
@@ -56,6 +58,10 @@ impl Graph {
     fn __len__(&self) -> usize {
         self.core.len()
     }
+}
+
+fn tokens_of(texts: &[String]) -> Values {
+    Values::Tokens(texts.iter().map(|each| each.as_str().into()).collect())
 }
 
 /// How far pruning goes: `(max_substitutes, max_length, max_results, singleton, expand_leading)`.

@@ -85,10 +85,11 @@ class CompiledSchema:
                     *(_INSTANCE if schema.is_xsd else ()),
                     *([_ANY_ATTRIBUTE] if element.any_attribute else ()),
                 ],
+                element.texts,
             )
             for name, element in schema.elements.items()
         ]
-        rows += [(uri, _ANYTHING, "any", [], [_ANY_ATTRIBUTE]) for uri in stand]
+        rows += [(uri, _ANYTHING, "any", [], [_ANY_ATTRIBUTE], None) for uri in stand]
         return cls(json.dumps([rows, number[schema.root], dict(schema.entities)]))
 
     @cached_property
@@ -101,7 +102,10 @@ class CompiledSchema:
     def compiled(self) -> _core.Graph:
         """The graph in the core."""
         rows, root, *_ = json.loads(self.text)
-        return _core.Graph([(*row[:4], [tuple(each) for each in row[4]]) for row in rows], root)
+        return _core.Graph(
+            [(*row[:4], [tuple(each) for each in row[4]], row[5] if len(row) > 5 else None) for row in rows],
+            root,
+        )
 
 
 def _children(schema: Schema, name: str, element: Element) -> tuple[str, ...]:

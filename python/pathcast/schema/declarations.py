@@ -88,6 +88,8 @@ class Element:
     line: int
     examples: tuple[str, ...] | None = None
     """Of a simple type: some texts that fit. None: any text will do."""
+    texts: tuple[str, ...] | None = None
+    """All texts that fit, white space around them apart; None where they are not listed."""
     is_mixed: bool = False
     """Whether text may stand beside what the model says."""
     lets_in: tuple[str, ...] = ()

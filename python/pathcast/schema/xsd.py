@@ -22,7 +22,7 @@ from pathcast.errors import SchemaError
 from pathcast.schema.declarations import Attribute, Declarations, Element
 from pathcast.schema.model import Choice, Empty, Mixed, Model, Name, Optional, Particle, Plus, Sequence, Star
 from pathcast.schema.xsd_validation import XsdValidator
-from pathcast.schema.xsd_values import attribute_of, examples
+from pathcast.schema.xsd_values import all_texts, attribute_of, examples
 
 XSD = "http://www.w3.org/2001/XMLSchema"
 XSI = "http://www.w3.org/2001/XMLSchema-instance"
@@ -169,6 +169,7 @@ class XsdReader:
             os.path.basename(str(element.schema.url or self._file)),
             getattr(element.elem, "sourceline", None) or len(self.declarations.elements),
             examples=texts,
+            texts=self._texts(element, kind),
             is_mixed=mixed,
             lets_in=lets_in,
             any_attribute=None in getattr(kind, "attributes", {}),
@@ -186,6 +187,14 @@ class XsdReader:
         group = kind.content
         lets_in = dict.fromkeys(uri for each in _wildcards(group) for uri in _let_in(each))
         return self._particle(group) or Empty(), bool(kind.mixed), None, tuple(lets_in)
+
+    def _texts(self, element: Any, kind: Any) -> tuple[str, ...] | None:
+        """All texts of an element, if they are listed: with a default or as nil it may be empty as well."""
+        if element.nillable or element.default is not None or element.fixed is not None:
+            return None
+        if kind.is_simple() or kind.has_simple_content():
+            return all_texts(kind if kind.is_simple() else kind.content)
+        return None
 
     def _declared_namespaces(self, element: Any) -> Iterator[Attribute]:
         """What an element declares as the root of a document; not repeated below."""

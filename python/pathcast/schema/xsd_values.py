@@ -10,6 +10,7 @@ from pathcast.schema.declarations import Attribute, AttributeType
 XSD = "{http://www.w3.org/2001/XMLSchema}"
 
 _MOST = 12  # examples of one type
+_LONGEST = 1000  # bytes of a text that is worth comparing
 _CANDIDATES = (
     *(
         "amber",
@@ -132,6 +133,25 @@ def _listed(kind: Any) -> tuple[str, ...]:
     return tuple(text for value in values if _is_valid(kind, text := str(value)))
 
 
+def all_texts(kind: Any) -> tuple[str, ...] | None:
+    """What an enumeration of texts lists, if white space around a text is all that may be added.
+
+    >>> import xmlschema
+    >>> schema = xmlschema.XMLSchema(
+    ...     "<xs:schema xmlns:xs='http://www.w3.org/2001/XMLSchema'><xs:element name='a'><xs:simpleType>"
+    ...     "<xs:restriction base='xs:token'><xs:enumeration value='on'/><xs:enumeration value='off'/>"
+    ...     "</xs:restriction></xs:simpleType></xs:element></xs:schema>"
+    ... )
+    >>> all_texts(schema.elements["a"].type)
+    ('on', 'off')
+    """
+    listed = _listed(kind) if any(each in _TEXTS for each in _chain(kind)) else ()
+    fits = all(
+        value and value == "".join(value.split()) and len(value.encode()) <= _LONGEST for value in listed
+    )
+    return listed if listed and fits else None
+
+
 def _chain(kind: Any) -> Iterator[str]:
     """The names of a type and of those that it is derived from."""
     while kind is not None:
@@ -156,7 +176,7 @@ def attribute_of(name: str, attribute: Any) -> Attribute:
         if plain and presence == "implied":
             return Attribute(name, "ENUMERATION", "implied", None, (fixed,), examples=(fixed,))
         return Attribute(name, "CDATA", presence, None, (), examples=(fixed,))
-    listed = _listed(kind) if is_text else ()
-    if listed and not any(" " in value or value != value.strip() for value in listed) and "" not in listed:
-        return Attribute(name, "ENUMERATION", presence, None, listed, examples=listed)
+    tokens = all_texts(kind)
+    if tokens:
+        return Attribute(name, "ENUMERATION", presence, None, tokens, examples=tokens)
     return Attribute(name, "CDATA", presence, None, (), examples=examples(kind))

@@ -78,6 +78,8 @@ def test_what_is_impossible_never_matches(schema: Schema) -> None:
         "@currency = 'EUR'",
         "@system = 'UGC'",
     ]
+    listed = [text for element in schema.elements.values() for text in element.texts or ()]
+    texts = [test for text in [*listed, "x"] for test in (f". = '{text}'", f"contains(., '{text[1:]}')")]
     namespaces = {"xsi": "http://www.w3.org/2001/XMLSchema-instance", **schema.namespaces}
     plain = pathcast.Index(namespaces=namespaces)
     strict = pathcast.Index(schema=schema, impossible="error", namespaces=namespaces)
@@ -85,7 +87,7 @@ def test_what_is_impossible_never_matches(schema: Schema) -> None:
     for number in range(1500):
         steps = [random.choice(["/", "//"]) + random.choice(names) for _ in range(random.randint(1, 4))]
         if random.random() < 0.4:
-            steps.insert(random.randint(1, len(steps)), f"[{random.choice([*attributes, *names])}]")
+            steps.insert(random.randint(1, len(steps)), f"[{random.choice([*attributes, *names, *texts])}]")
         if random.random() < 0.2:
             steps.append("/" + random.choice(attributes[:5]))
         expression = "".join(steps)
@@ -97,6 +99,36 @@ def test_what_is_impossible_never_matches(schema: Schema) -> None:
     assert 100 < len(impossible) < 1500
     for document in generate.documents(schema, 200, seed=2):
         assert not set(plain.match(document)) & set(impossible)
+
+
+def test_texts_that_are_listed_decide() -> None:
+    schema = Schema.from_xsd(SCHEMAS["alert"])
+    index = pathcast.Index(schema=schema, validate=True, impossible="error", namespaces=schema.namespaces)
+    index.add(1, "//al:alert[al:status = 'Test']")
+    index.add(2, "//al:status[. = '\n Test']")
+    index.add(3, "//al:alert[not(al:status = 'Bogus')]")
+    for never in ("/al:alert/al:status[. = 'Bogus']", "/al:alert[al:status = '']", "/*/al:status[. > 3]"):
+        with pytest.raises(pathcast.XPathError, match="status' is one of 'Actual', 'Exercise', 'Test'"):
+            index.add(4, never)
+    document = next(generate.documents(schema, 1, seed=1)).decode()
+    status = re.compile("(?<=<al:status>)[^<]*")
+    assert index.match(status.sub("T<![CDATA[es]]>t", document)) == [1, 3]
+    for text in ("Bogus", "", "Test" + 2_000 * " " + "x", "Te st"):
+        with pytest.raises(pathcast.DocumentError, match="does not allow this text"):
+            index.match(status.sub(text, document))
+
+
+def test_a_text_that_may_be_missing_is_not_listed(tmp_path: Path) -> None:
+    listed = "<xs:restriction base='xs:token'><xs:enumeration value='on'/></xs:restriction>"
+    (tmp_path / "s.xsd").write_text(
+        "<xs:schema xmlns:xs='http://www.w3.org/2001/XMLSchema'>"
+        f"<xs:simpleType name='s'>{listed}</xs:simpleType><xs:element name='r'><xs:complexType><xs:sequence>"
+        "<xs:element name='a' type='s'/><xs:element name='b' type='s' default='on'/>"
+        "<xs:element name='c' type='s' nillable='true'/></xs:sequence></xs:complexType></xs:element>"
+        "</xs:schema>"
+    )
+    schema = Schema.from_xsd(tmp_path / "s.xsd")
+    assert [schema.elements[name].texts for name in "abc"] == [("on",), None, None]
 
 
 def test_what_wildcards_let_in_is_possible() -> None:

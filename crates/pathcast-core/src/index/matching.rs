@@ -210,8 +210,8 @@ impl<E: Engine> Sink for Matcher<'_, E> {
     }
 
     fn end(&mut self) {
-        if let Some((_, guard)) = &mut self.guard {
-            guard.end();
+        if let Some((graph, guard)) = &mut self.guard {
+            guard.end(graph);
         }
         self.engine.end(self.run);
         if let Some((automaton, run)) = &mut self.automaton {

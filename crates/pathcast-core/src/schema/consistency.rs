@@ -207,15 +207,18 @@ impl<'a> Feasible<'a> {
                 set
             }
             Condition::Value(test) => {
-                if blank_passes(test) && test.accepts("") {
-                    return self.all();
-                }
                 let mut set = graph.with_text().clone();
                 let (blank, empty) = (blank_passes(test), test.accepts(""));
                 for element in 0..graph.bound() as u32 {
-                    let void = element < graph.document() && graph.content(element) == Content::Empty;
-                    if if void { empty } else { blank } {
+                    let possible = match (graph.texts(element), graph.elements.get(element as usize)) {
+                        (Some(values), _) => values.may_satisfy(condition),
+                        (None, Some(declared)) if declared.content == Content::Empty => empty,
+                        _ => blank || set.contains(element),
+                    };
+                    if possible {
                         set.insert(element);
+                    } else {
+                        set.remove(element);
                     }
                 }
                 set

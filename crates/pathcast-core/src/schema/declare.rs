@@ -18,6 +18,7 @@ pub struct Builder {
 #[derive(Clone, Debug, Default)]
 struct Draft {
     content: Option<Content>,
+    text: Option<Values>,
     children: Vec<ElementId>,
     attributes: Vec<Attribute>,
 }
@@ -37,6 +38,24 @@ impl Builder {
     pub fn declare(&mut self, element: ElementId, content: Content) {
         let draft = &mut self.drafts[element as usize];
         draft.content = draft.content.max(Some(content));
+        self.text(element, Values::Free);
+    }
+
+    /// Declares what an element without children may hold: text of these values. Declared twice with different values, or
+    /// with children, all texts are allowed.
+    pub fn declare_text(&mut self, element: ElementId, values: Values) {
+        let draft = &mut self.drafts[element as usize];
+        draft.content = draft.content.max(Some(Content::Mixed));
+        self.text(element, values);
+    }
+
+    fn text(&mut self, element: ElementId, values: Values) {
+        let text = &mut self.drafts[element as usize].text;
+        match text {
+            Some(known) if *known != values => *known = Values::Free,
+            Some(_) => {}
+            None => *text = Some(values),
+        }
     }
 
     /// One element may be directly inside the other.
@@ -68,6 +87,8 @@ impl Builder {
             let id = id as ElementId;
             let least = if draft.children.is_empty() { Content::Empty } else { Content::Elements };
             let content = draft.content.map_or(Content::Mixed, |content| content.max(least));
+            let text = draft.text.filter(|_| content == Content::Mixed && draft.children.is_empty());
+            let text = text.unwrap_or(Values::Free);
             if draft.content.is_none() {
                 undeclared.push(id);
             }
@@ -78,7 +99,7 @@ impl Builder {
             }
             let attributes = merged(draft.attributes);
             holders.extend(attributes.iter().map(|attribute| (attribute.name.0, id)));
-            elements.push(Element { content, attributes });
+            elements.push(Element { content, text, attributes });
         }
         let document = count as ElementId;
         if self.roots.is_empty() {
@@ -135,7 +156,10 @@ impl Graph {
         for element in 0..self.document() {
             let id = ids[element as usize];
             if self.undeclared.binary_search(&element).is_err() {
-                builder.declare(id, self.content(element));
+                match &self.elements[element as usize].text {
+                    Values::Free => builder.declare(id, self.content(element)),
+                    values => builder.declare_text(id, values.clone()),
+                }
             }
             for &child in self.below.get(element) {
                 builder.child(id, ids[child as usize]);

@@ -9,6 +9,9 @@ const CONTENTS: [Content; 4] = [Content::Empty, Content::Elements, Content::Mixe
 /// What an element has in the place of its content if it is not declared.
 const UNDECLARED: u64 = 4;
 
+/// The same if its text has declared values, which follow.
+const VALUES: u64 = 5;
+
 impl Graph {
     /// Appends the graph.
     pub fn encode(&self, out: &mut Vec<u8>) {
@@ -21,7 +24,14 @@ impl Graph {
         for (at, element) in self.elements.iter().enumerate() {
             let declared = self.undeclared.binary_search(&(at as ElementId)).is_err();
             let content = CONTENTS.iter().position(|&each| each == element.content).unwrap_or(0) as u64;
-            encode_number(if declared { content } else { UNDECLARED }, out);
+            match &element.text {
+                _ if !declared => encode_number(UNDECLARED, out),
+                Values::Free => encode_number(content, out),
+                values => {
+                    encode_number(VALUES, out);
+                    encode_values(true, values, out);
+                }
+            }
             self.encode_children(at as ElementId, out);
             encode_number(element.attributes.len() as u64, out);
             for attribute in &element.attributes {
@@ -62,6 +72,7 @@ impl Graph {
         for element in 0..count as ElementId {
             match decode_number(bytes)? {
                 UNDECLARED => {}
+                VALUES => builder.declare_text(element, decode_values(bytes)?.1),
                 content => {
                     let content = usize::try_from(content).map_err(|_| DecodeError)?;
                     builder.declare(element, *CONTENTS.get(content).ok_or(DecodeError)?);

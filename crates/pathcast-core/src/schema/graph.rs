@@ -9,7 +9,7 @@
 //! An attribute of that name stands for every attribute.
 //!
 //! **Valid** means here: every element is a child that its parent may have, the root is a root candidate, attributes
-//! are declared and have a declared value. Order and number of children are not part of the graph, so every document
+//! are declared and have a declared value, and so has text where an element's text is declared. Order and number of children are not part of the graph, so every document
 //! that is valid for the DTD is valid for the graph: what cannot be here cannot be there.
 //!
 //! All questions about levels work on sets of elements and cost one pass over the edges they meet. A matrix for each
@@ -41,7 +41,7 @@ pub enum Content {
     Any,
 }
 
-/// Which values an attribute may have.
+/// Which values an attribute may have, or the text of an element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Values {
     /// All.
@@ -67,6 +67,8 @@ pub struct Attribute {
 #[derive(Clone, Debug)]
 pub(super) struct Element {
     pub(super) content: Content,
+    /// What its text may be, of an element that has no children.
+    pub(super) text: Values,
     /// Sorted by name.
     pub(super) attributes: Vec<Attribute>,
 }
@@ -390,6 +392,12 @@ impl Graph {
             });
             self.closure(own, true)
         })
+    }
+
+    /// What the text of an element may be, where that is declared.
+    pub fn texts(&self, element: ElementId) -> Option<&Values> {
+        let text = self.elements.get(element as usize).map(|element| &element.text);
+        text.filter(|values| **values != Values::Free)
     }
 
     /// Heap bytes held, without what is derived.

@@ -9,6 +9,9 @@ use super::graph::{ANYTHING, Attribute, Content, ElementId, Graph, Values};
 /// Children of one element that are remembered.
 const MET: usize = 8;
 
+/// No value that is declared for a text is longer.
+const LONGEST: usize = 1 << 10;
+
 /// What is compared of a name before the name: its length, its first byte and its last.
 type Mark = u32;
 
@@ -26,6 +29,8 @@ pub struct Guard {
     met: Vec<Vec<(Mark, ElementId)>>,
     /// By element: the marks of its attributes, in their order; none until the element was met.
     attributes: Vec<Option<Box<[Mark]>>>,
+    /// Of the open element, if values are declared for its text.
+    text: String,
     fault: Option<String>,
 }
 
@@ -33,6 +38,7 @@ impl Guard {
     /// Starts a document.
     pub fn begin(&mut self) {
         self.open.clear();
+        self.text.clear();
         self.fault = None;
     }
 
@@ -138,13 +144,35 @@ impl Guard {
             };
             if !fits {
                 self.note(|| "the schema allows no text here".to_owned());
+            } else if graph.texts(element).is_some() {
+                self.collect(text);
             }
         }
     }
 
+    /// Adds to the text; white space becomes one space, and what is too long for any value is not kept.
+    fn collect(&mut self, text: &str) {
+        for each in text.chars() {
+            let blank = each.is_ascii_whitespace();
+            if blank && (self.text.is_empty() || self.text.ends_with(' ')) {
+                continue;
+            }
+            if self.text.len() > LONGEST {
+                return;
+            }
+            self.text.push(if blank { ' ' } else { each });
+        }
+    }
+
     /// An end tag.
-    pub fn end(&mut self) {
-        self.open.pop();
+    pub fn end(&mut self, graph: &Graph) {
+        let values = self.open.pop().and_then(|element| graph.texts(element));
+        if let Some(values) = values {
+            if !values.allow(&self.text) {
+                self.note(|| "the schema does not allow this text".to_owned());
+            }
+            self.text.clear();
+        }
     }
 
     /// The first thing that was wrong.

@@ -67,9 +67,7 @@ impl Feasible<'_> {
                     return format!("{} is not {}", self.these(&places), self.wanted(test));
                 }
                 Condition::Attribute(name, _) => return self.attribute(*name, &places),
-                Condition::Value(_) | Condition::First(..) => {
-                    return format!("{} holds no such text", self.these(&places));
-                }
+                Condition::Value(_) | Condition::First(..) => return self.text(&places),
                 Condition::True | Condition::Not(_) | Condition::False | Condition::Typed(_) => {
                     return "the expression contradicts itself".into();
                 }
@@ -183,10 +181,18 @@ impl Feasible<'_> {
             None => format!("{these} has no attribute {label}"),
             Some(Values::Fixed(value)) => format!("attribute {label} of {these} is always '{value}'"),
             Some(Values::Tokens(tokens)) => {
-                let listed: Vec<String> = tokens.iter().map(|token| format!("'{token}'")).collect();
-                format!("attribute {label} of {these} is one of {}", listed.join(", "))
+                format!("attribute {label} of {these} is one of {}", listed(tokens))
             }
             Some(Values::Free) => format!("attribute {label} of {these} has no such value"),
+        }
+    }
+
+    fn text(&self, places: &ElementSet) -> String {
+        let these = self.these(places);
+        let declared = places.single().and_then(|only| self.graph.elements.get(only as usize));
+        match declared.map(|element| &element.text) {
+            Some(Values::Tokens(tokens)) => format!("the text of {these} is one of {}", listed(tokens)),
+            _ => format!("{these} holds no such text"),
         }
     }
 
@@ -226,4 +232,9 @@ impl Graph {
 
 fn quoted((uri, local): (&str, &str)) -> String {
     if uri.is_empty() { format!("'{local}'") } else { format!("'{{{uri}}}{local}'") }
+}
+
+fn listed(tokens: &[Box<str>]) -> String {
+    let quoted: Vec<String> = tokens.iter().map(|token| format!("'{token}'")).collect();
+    quoted.join(", ")
 }

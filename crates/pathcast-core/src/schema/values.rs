@@ -22,7 +22,7 @@ fn is_blank(text: &str) -> bool {
 }
 
 impl Values {
-    /// Whether an attribute with such values can satisfy a condition on its value.
+    /// Whether an attribute or an element with such values can satisfy a condition on its value.
     pub(super) fn may_satisfy(&self, condition: &Condition) -> bool {
         match self {
             Self::Free => *condition != Condition::False,
@@ -67,23 +67,25 @@ fn outcomes(condition: &Condition, value: &impl Fn(&ValueTest) -> (bool, bool)) 
     }
 }
 
-/// Whether a token with some spaces around it passes.
+/// Whether a token with some white space around it passes; all kinds of it are taken for spaces.
 fn padded_passes(test: &ValueTest, token: &str) -> bool {
+    let spaced = |text: &str| text.replace(['\t', '\n', '\r'], " ");
     let spaces = |text: &str| " ".repeat(text.len());
     match test {
-        ValueTest::Equals(text) => text.trim_matches(' ') == token,
+        ValueTest::Equals(text) => spaced(text).trim_matches(' ') == token,
         ValueTest::Differs(_) => true,
         ValueTest::Number(..) => test.accepts(token),
         ValueTest::Contains(text) => {
             let room = spaces(text);
-            format!("{room}{token}{room}").contains(&**text)
+            format!("{room}{token}{room}").contains(&spaced(text))
         }
         ValueTest::StartsWith(text) => {
+            let text = spaced(text);
             let rest = text.trim_start_matches(' ');
             format!("{token}{}", spaces(rest)).starts_with(rest)
         }
         ValueTest::ContainedIn(text) => text.contains(token),
-        ValueTest::PrefixOf(text) => text.trim_start_matches(' ').starts_with(token),
+        ValueTest::PrefixOf(text) => spaced(text).trim_start_matches(' ').starts_with(token),
     }
 }
 
@@ -95,6 +97,8 @@ mod tests {
     fn white_space_around_a_token_is_no_reason_to_say_never() {
         let token = |test| padded_passes(&test, "left");
         assert!(token(ValueTest::Equals(" left ".into())));
+        assert!(token(ValueTest::Equals("\n\tleft\n".into())));
+        assert!(token(ValueTest::Contains("\nle".into())));
         assert!(!token(ValueTest::Equals("le ft".into())));
         assert!(token(ValueTest::Contains("t ".into())));
         assert!(token(ValueTest::StartsWith("  lef".into())));

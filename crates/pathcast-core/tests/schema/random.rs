@@ -50,9 +50,15 @@ fn schema(random: &mut Random) -> Graph {
             8..11 => Content::Empty,
             _ => Content::Elements,
         };
-        builder.declare(element, content);
+        let listed = content == Content::Mixed && random.chance(40);
+        if listed {
+            builder.declare_text(element, Values::Tokens(vec!["x".into(), "2".into()]));
+        } else {
+            builder.declare(element, content);
+        }
         for (to, &child) in elements.iter().enumerate() {
-            if (to > at || !acyclic) && random.chance(percent) && content != Content::Empty {
+            let room = content != Content::Empty && !listed;
+            if (to > at || !acyclic) && random.chance(percent) && room {
                 builder.child(element, child);
             }
         }
@@ -114,6 +120,12 @@ fn element(
         }
     }
     out.push('>');
+    if let Some(Values::Tokens(tokens)) = graph.texts(id) {
+        let pad = random.pick(&["", "", "\n", " "]);
+        let token = &tokens[random.below(tokens.len())];
+        write!(out, "{pad}{token}<!--x-->{pad}</{}>", graph.name(id).1).unwrap();
+        return;
+    }
     let children: Vec<ElementId> = graph.children(id).collect();
     let text = |random: &mut Random, out: &mut String| match graph.content(id) {
         Content::Mixed | Content::Any if random.chance(50) => out.push_str(random.pick(&WORDS)),
