@@ -48,12 +48,19 @@ EXPECTED = {
 }
 
 
-@needs_java
-def test_compile_and_match(tmp_path: Path) -> None:
-    done = pathcast("compile", "-s", NEWS / "subscriptions.csv", "-o", tmp_path / "index", "--shards", "2")
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The subscriptions of the news, compiled."""
+    folder = tmp_path_factory.mktemp("index")
+    done = pathcast("compile", "-s", NEWS / "subscriptions.csv", "-o", folder, "--shards", "2")
     assert done.returncode == 0, done.stderr
     assert re.search(r"subscriptions *│ 8 ", done.stdout)
-    words = ("match", NEWS / "documents", "-i", tmp_path / "index", "-o", tmp_path / "answers")
+    return folder
+
+
+@needs_java
+def test_compile_and_match(index: Path, tmp_path: Path) -> None:
+    words = ("match", NEWS / "documents", "-i", index, "-o", tmp_path / "answers")
     done = pathcast(*words)
     assert done.returncode == 1, done.stderr
     assert "torn.xml:5:43: the end tag </heading> does not close <headline>" in done.stderr
@@ -73,12 +80,10 @@ def test_compile_and_match(tmp_path: Path) -> None:
 
 
 @needs_java
-def test_stream_goes_on_where_it_ended(tmp_path: Path) -> None:
-    done = pathcast("compile", "-s", NEWS / "subscriptions.csv", "-o", tmp_path / "index")
-    assert done.returncode == 0, done.stderr
+def test_stream_goes_on_where_it_ended(index: Path, tmp_path: Path) -> None:
     inbox = tmp_path / "inbox"
     inbox.mkdir()
-    words = ("stream", inbox, "--format", "xml", "-i", tmp_path / "index", "-o", tmp_path / "answers")
+    words = ("stream", inbox, "--format", "xml", "-i", index, "-o", tmp_path / "answers")
     rest = ("--checkpoint", tmp_path / "state", "--trigger", "available")
     files = sorted((NEWS / "documents").glob("*.xml"))
     for some in (files[:2], files[2:]):
@@ -131,10 +136,9 @@ def test_a_small_demo(tmp_path: Path) -> None:
     assert "<script" not in report
 
 
-def test_the_doctor_says_what_to_change(tmp_path: Path) -> None:
-    done = pathcast("compile", "-s", NEWS / "subscriptions.csv", "-o", tmp_path / "index")
-    assert done.returncode == 0, done.stderr
-    done = pathcast("doctor", "-i", tmp_path / "index", "--master", "local[2]")
+@needs_java
+def test_the_doctor_says_what_to_change(index: Path, tmp_path: Path) -> None:
+    done = pathcast("doctor", "-i", index, "--master", "local[2]")
     assert done.returncode == 0, done.stdout + done.stderr
     for text in (
         "Java: ",

@@ -11,16 +11,16 @@ import pytest
 
 HERE = Path(__file__).parent
 CORE = (
-    "test_match.py::test_matches_and_dead_letters_are_those_of_the_index",
+    "test_match.py::test_matches_and_dead_letters_are_those_of_the_index[4]",
     "test_match.py::test_shipped_files_are_enough",
     "test_match.py::test_strings_integers_and_other_columns",
     "test_match.py::test_no_subscriptions_and_no_documents",
     "test_compile.py::test_bad_rows_are_rejected_with_column_and_reason",
     "test_compile.py::test_workers_that_do_not_see_the_folder_send_their_files",
     "test_documents.py::test_a_folder_of_files",
-    "test_datasource.py::test_it_gives_what_the_index_gives",
+    "test_datasource.py::test_it_gives_what_the_index_gives[1]",
     "test_functions.py::test_sql_gives_what_the_index_gives",
-    "test_stream.py::test_a_stream_gives_what_the_index_gives",
+    "test_stream.py::test_a_stream_gives_what_the_index_gives[3]",
     "test_outboxes.py::test_one_copy_for_each_subscriber",
 )
 # Minutes: with the other long ones.

@@ -224,3 +224,17 @@ def test_a_pair_that_is_not_decided_is_a_dead_letter(
     assert lists["long"] is None
     assert lists["d3"] is None
     assert "quick" in lists["d1"]
+
+
+def test_documents_use_the_entities_that_were_compiled_in(spark: SparkSession, tmp_path: Path) -> None:
+    table = spark.createDataFrame([("s", "//a[. = 'x\xa0y']"), ("t", "//a")], "id string, xpath string")
+    given = spark.createDataFrame([("d", "<r><a>x&nbsp;y</a></r>")], "doc_id string, xml string")
+    compiled = compile_subscriptions(table, tmp_path / "html", entities="html")
+    assert pairs(match(given, compiled)[0]) == [("d", "s"), ("d", "t")]
+    assert pairs(match(given, tmp_path / "html").matches) == [("d", "s"), ("d", "t")]
+    assert pairs(match(given, table, entities={"nbsp": "z"})[0]) == [("d", "t")]
+    plain = compile_subscriptions(table, tmp_path / "plain")
+    assert [row.kind for row in match(given, plain)[1].collect()] == ["entity"]
+    assert plain.hash != compiled.hash
+    with pytest.raises(ValueError, match="entities and latest_by were fixed"):
+        match(given, compiled, entities="html")

@@ -20,7 +20,17 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from pathcast.cli.arguments import Engine, OptionalDtd, Root, Version, Xsd, fail, named, optional_schema
+from pathcast.cli.arguments import (
+    Engine,
+    Entities,
+    OptionalDtd,
+    Root,
+    Version,
+    Xsd,
+    fail,
+    named,
+    optional_schema,
+)
 from pathcast.errors import PathcastError, printable
 
 if TYPE_CHECKING:
@@ -120,6 +130,7 @@ def compile_command(
     dtd: OptionalDtd = None,
     xsd: Xsd = None,
     root: Root = None,
+    entities: Entities = None,
     keep_going: Annotated[
         bool, typer.Option("--reject", help="Compile the rest when some rows are refused.")
     ] = False,
@@ -158,6 +169,7 @@ def compile_command(
                 ordered=ordered,
                 ignore_namespaces=ignore_namespaces,
                 schema=schema,
+                entities="html" if entities else None,
             )
             seconds = time.perf_counter() - start
             refused = compiled.first_rejected(SHOWN)

@@ -63,6 +63,7 @@ class Settings:
     schema: str | None = None
     """A `CompiledSchema` as text; subscriptions are then pruned by it."""
     impossible: Literal["error", "ignore"] = "ignore"
+    entities: Literal["html"] | Mapping[str, str] | None = None
 
     def index(self, engine: str = "auto") -> Index:
         """An empty index."""
@@ -77,6 +78,7 @@ class Settings:
             # Shards must agree on which documents are bad, also those that pruning leaves alone.
             validate=self.schema is not None,
             impossible=self.impossible,
+            entities=self.entities,
         )
 
 
@@ -237,6 +239,7 @@ def _manifest(contents: dict[str, Any]) -> Manifest:
             limits=Limits(**settings["limits"]),
             schema=settings.get("schema"),
             impossible=settings.get("impossible", "ignore"),
+            entities=settings.get("entities"),
         ),
         id_type=contents["id_type"],
         subscriber_type=contents["subscriber_type"],
@@ -246,7 +249,11 @@ def _manifest(contents: dict[str, Any]) -> Manifest:
 
 
 def _settings_json(settings: Settings) -> str:
-    return json.dumps(asdict(settings), sort_keys=True)
+    values = asdict(settings)
+    if settings.entities is None:
+        # Without them a version is what it was before there were any.
+        del values["entities"]
+    return json.dumps(values, sort_keys=True)
 
 
 def settings_digest(settings: Settings) -> bytes:

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeAlias, TypeVar
@@ -64,6 +64,8 @@ class MatchOptions:
     ordered: bool = False
     ignore_namespaces: bool = False
     limits: Limits | None = None
+    entities: Literal["html"] | Mapping[str, str] | None = None
+    """Entities that documents may use without declaring them."""
     latest_by: str | None = None
     batch_bytes: int = BATCH_BYTES
     """Where batches are cut."""
@@ -91,7 +93,12 @@ class MatchOptions:
     def compiles(self) -> bool:
         """Whether it holds settings that only compiling uses."""
         return bool(
-            self.namespaces or self.ordered or self.ignore_namespaces or self.limits or self.latest_by
+            self.namespaces
+            or self.ordered
+            or self.ignore_namespaces
+            or self.limits
+            or self.entities
+            or self.latest_by
         )
 
 

@@ -60,6 +60,7 @@ def compile_subscriptions(
     latest_by: str | None = None,
     schema: Schema | None = None,
     impossible: Literal["ignore", "reject"] = "ignore",
+    entities: Literal["html"] | Mapping[str, str] | None = None,
     id: str = "id",
     xpath: str = "xpath",
 ) -> Compiled:
@@ -73,6 +74,7 @@ def compile_subscriptions(
 
     With a `schema` subscriptions are pruned by it, and a document that breaks it is a dead letter of the kind
     ``invalid``. With `impossible="reject"` subscriptions that no valid document can match are bad rows.
+    `entities` are those that documents may use without declaring them, as in `pathcast.Index`.
 
     The folder may hold an older artifact: shards whose rows are the same are not built again, and jobs that
     use the old one are not disturbed. Best is a folder that all workers see; otherwise the indexes travel
@@ -93,6 +95,7 @@ def compile_subscriptions(
         limits or Limits(),
         schema.portable.text if schema else None,
         "error" if impossible == "reject" else "ignore",
+        entities if entities is None or isinstance(entities, str) else dict(entities),
     )
     settings.index()  # refuses what cannot be before any job starts
     rows = _rows(subscriptions, shards, id=id, xpath=xpath, latest_by=latest_by)

@@ -203,8 +203,8 @@ def _compiled(subscriptions: Subscriptions, options: MatchOptions) -> Compiled:
             )
         if options.compiles:
             raise ValueError(
-                "namespaces, ordered, ignore_namespaces, limits and latest_by were fixed when the "
-                "subscriptions were compiled: leave them out, or compile again"
+                "namespaces, ordered, ignore_namespaces, limits, entities and latest_by were fixed when "
+                "the subscriptions were compiled: leave them out, or compile again"
             )
         return compiled
     folder = tempfile.mkdtemp(prefix="pathcast-")
@@ -217,6 +217,7 @@ def _compiled(subscriptions: Subscriptions, options: MatchOptions) -> Compiled:
         ordered=options.ordered,
         ignore_namespaces=options.ignore_namespaces,
         limits=options.limits,
+        entities=options.entities,
         latest_by=options.latest_by,
     )
     if compiled.refused and options.on_bad_subscription == "raise":
