@@ -96,6 +96,14 @@ def shred(
 ) -> tuple[dict[str, Any], list[tuple[int, DocumentError]]]:
     """Documents as rows of the relational tables, and those that were refused."""
 
+@final
+class Answers:
+    """Turns columns of documents and subscriptions into lists of ids, and remembers the ids."""
+
+    def __new__(cls) -> Answers: ...
+    def by_document(self, documents: Any, subscriptions: Any) -> list[tuple[int, list[Id]]]:
+        """The places of the documents that have matches, each with its subscriptions in order and once."""
+
 def encode_ids(ids: list[Id]) -> list[str]:
     """Ids as texts that tell numbers from strings."""
 

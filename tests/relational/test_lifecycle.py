@@ -71,6 +71,14 @@ def test_removing_leaves_what_a_fresh_database_has(make: Make) -> None:
     assert all(database.count(table) == 0 for table in tables.SHARED)
 
 
+def test_ids_of_every_kind_come_back_in_order(make: Make) -> None:
+    database = make(False)
+    ids: list[Id] = [10, 9, -3, "9", "b", "", 'quoted "\\ \n\x01 text', "é𝄞", "\\u0041"]
+    database.subscribe((id, "//b | //c") for id in ids)
+    numbers, texts = [id for id in ids if isinstance(id, int)], [id for id in ids if isinstance(id, str)]
+    assert database.match([("d", DOCUMENT)]) == [("d", id) for id in [*sorted(numbers), *sorted(texts)]]
+
+
 def test_removing_what_is_not_there_is_an_error_and_removes_nothing(make: Make) -> None:
     database = make(False)
     database.subscribe([("s1", "//a"), (1, "//a"), ("1", "//b")])

@@ -6,6 +6,7 @@ use pathcast_core::index::EngineKind;
 use pathcast_papers::ENGINES;
 use pyo3::prelude::*;
 
+mod answers;
 mod calls;
 mod cover;
 mod documents;
@@ -47,6 +48,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(cover::path_steps, module)?)?;
     module.add_function(wrap_pyfunction!(yardstick::bare_elements, module)?)?;
     module.add_function(wrap_pyfunction!(yardstick::strict_elements, module)?)?;
+    module.add_class::<answers::Answers>()?;
     module.add_function(wrap_pyfunction!(relational::compile, module)?)?;
     module.add_function(wrap_pyfunction!(relational::shred, module)?)?;
     module.add_function(wrap_pyfunction!(relational::encode_ids, module)?)?;

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pathcast import _core
 from pathcast.errors import DocumentError, SubscriptionErrors
 from pathcast.limits import Limits
-from pathcast.relational.answers import Answers, merged, pairs
+from pathcast.relational.answers import merged, pairs
 from pathcast.relational.backends import connect
 from pathcast.relational.candidates import UndecidedError, Verifier
 from pathcast.relational.documents import batches
@@ -94,7 +94,7 @@ class Relational:
         self._backend = connect(backend)
         self.settings = self._backend.prepare(wanted)
         self._verifier = Verifier(self.limits, self.settings)
-        self._answers = Answers()
+        self._answers = _core.Answers()
 
     def compile(self, subscriptions: Iterable[Subscription] | ArrowStream) -> dict[str, Any]:
         """The rows of subscriptions; raises one error that lists every bad expression."""
