@@ -208,13 +208,13 @@ def test_a_connection_lost_in_a_match_is_an_error_and_the_call_can_be_made_again
 ) -> None:
     database.publish([("d1", b"<a><b/></a>")])
     with monkeypatch.context() as patch:
-        plain = postgresql.PostgresSession.run
+        plain = postgresql.PostgresSession._copy
 
-        def run_and_lose(self: Any, *arguments: Any) -> None:
+        def copy_and_lose(self: Any, *arguments: Any) -> None:
             plain(self, *arguments)
             terminate(self, postgres)
 
-        patch.setattr(postgresql.PostgresSession, "run", run_and_lose)
+        patch.setattr(postgresql.PostgresSession, "_copy", copy_and_lose)
         with pytest.raises(DatabaseError, match="PostgreSQL"):
             database.match([("d2", b"<a><b/></a>")])
     assert database.match([("d2", b"<a/>")]) == [("d1", "s1"), ("d1", "s2")]

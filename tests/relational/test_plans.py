@@ -14,8 +14,9 @@ pytest.importorskip("duckdb", reason="duckdb is not installed")
 from pathcast import _core
 from pathcast.relational import Relational
 from pathcast.relational.backends.backend import Reader
+from pathcast.relational.backends.duckdb import DuckSession
 from pathcast.relational.database import ROWS
-from pathcast.relational.sql import names, steps
+from pathcast.relational.sql import names, program, steps
 from tests.relational.backends import Make
 
 COMMON = 3_000  # subscriptions that ask for what every document has
@@ -56,7 +57,7 @@ def sides(node: Any) -> Iterator[tuple[int, int]]:
 
 @contextmanager
 def matched(database: Relational, documents: list[bytes]) -> Iterator[Reader]:
-    """A session that has gone all the way with some documents."""
+    """A session that has gone all the way with some documents, table by table."""
     settings = database.settings
     with database._backend.reading() as session:
         shape = session.shape()
@@ -64,6 +65,8 @@ def matched(database: Relational, documents: list[bytes]) -> Iterator[Reader]:
             documents, database.limits, False, settings.text_bytes, ROWS, settings.key, shape.subjects
         )
         session.run(shape, rows)
+        if isinstance(session, DuckSession):  # its statement leaves no tables behind
+            program.find_facts(session, shape.levels, with_values=rows["XMLValue"].num_rows > 0)
         yield session
 
 

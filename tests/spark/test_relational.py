@@ -76,7 +76,7 @@ def test_data_frames_in_and_out(
     plans |= {f"unsubscribe {name}": plan for name, plan in database.plans.items()}
     # Of subscriptions, documents and answers nothing came here: a row for each table or change, no more.
     assert max(collected) <= 8
-    products(plans, {"Fact", "Match", "Candidate", "Asked", "Decided", "unsubscribe unknown"})
+    products(plans, {"Fact", "Match", "Asked", "Decided", "unsubscribe unknown"})
     monkeypatch.undo()
     assert {tuple(row) for row in matches.collect()} == {(10, "s7"), (12, "not")}
     dead = {row["doc_id"]: row["line"] for row in database.dead_letters.collect()}

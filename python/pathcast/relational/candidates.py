@@ -7,10 +7,10 @@ again each time it is a candidate.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pathcast.errors import DocumentError, DocumentLimitError, EvaluationError, LimitError
+from pathcast.errors import DocumentError, DocumentLimitError, EvaluationError
 from pathcast.index import Index
 from pathcast.limits import Limits
 from pathcast.types import Document, Id
@@ -21,12 +21,35 @@ if TYPE_CHECKING:
 HELD = 50_000  # expressions
 
 
-class UndecidedError(LimitError):
-    """Candidates that cost more than `Limits.evaluation_steps`: the documents' places, with what to say."""
+class Pairs(NamedTuple):
+    """Documents, by their places, and names of subscriptions: two Arrow columns."""
 
-    def __init__(self, errors: list[tuple[int, DocumentError]]) -> None:
-        super().__init__("; ".join(error.reason for _, error in errors))
-        self.errors = errors
+    documents: Any
+    names: Any
+
+    def of(self, document: int) -> set[Id]:
+        """The names of one document."""
+        import pyarrow.compute as pc
+
+        return set(self.names.filter(pc.equal(self.documents, document)).to_pylist())
+
+    def among(self, others: Pairs) -> Pairs:
+        """Those that others has too.
+
+        >>> import pyarrow as pa
+        >>> some = Pairs(pa.array([0, 0, 1]), pa.array(["a", "b", "a"]))
+        >>> some.among(Pairs(pa.array([1, 0]), pa.array(["a", "b"]))).documents.to_pylist()
+        [0, 1]
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        numbers = pa.concat_arrays([self.names, others.names]).dictionary_encode().indices.cast(pa.int64())
+        documents = pa.concat_arrays([self.documents, others.documents])
+        keys = pc.bit_wise_or(pc.shift_left(documents, 32), numbers)
+        count = len(self.names)
+        kept = pc.is_in(keys.slice(0, count), value_set=keys.slice(count))
+        return Pairs(self.documents.filter(kept), self.names.filter(kept))
 
 
 class Verifier:
@@ -47,36 +70,39 @@ class Verifier:
 
     def decide(
         self,
-        candidates: Iterable[tuple[int, str]],
+        candidates: Pairs,
         definitions: Mapping[str, str],
         documents: Sequence[Document],
-    ) -> Iterator[tuple[int, str]]:
-        """The candidates that match; `definitions` has the expression of each subscription.
+        certain: Pairs | None = None,
+    ) -> tuple[Pairs, list[tuple[int, DocumentError]]]:
+        """The candidates that match, and the documents with some that cost too much to decide.
 
-        Raises `UndecidedError` in the end if some were not decided, because they cost too much.
+        `definitions` has the expressions of the candidates' subscriptions. Pairs that are `certain` already
+        are not reported if they cost too much.
         """
-        wanted: dict[int, set[Id]] = {}
-        errors: list[tuple[int, DocumentError]] = []
-        for document, name in candidates:
-            wanted.setdefault(document, set()).add(name)
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
         self._learn(definitions)
-        for document, names in wanted.items():
+        names: list[Id] = []
+        counts: dict[int, int] = {}
+        errors: list[tuple[int, DocumentError]] = []
+        for at in pc.unique(candidates.documents).to_pylist():
             try:
-                found: Sequence[Id] = self._index.match(documents[document])
+                found: Sequence[Id] = self._index.match(documents[at])
             except EvaluationError as error:
                 found = error.matches
-                failures = [json.loads(str(id)) for id in error.failures if id in names]
-                if failures:
-                    told = EvaluationError([], failures)
-                    errors.append((document, DocumentLimitError(str(told), 0, 0)))
+                asked = candidates.of(at) - (certain.of(at) if certain else set())
+                if failures := [json.loads(str(id)) for id in error.failures if id in asked]:
+                    errors.append((at, DocumentLimitError(str(EvaluationError([], failures)), 0, 0)))
             except DocumentError as error:  # more work than the limit allows, for all candidates together
                 found = ()
-                errors.append((document, error))
-            for id in found:
-                if id in names:
-                    yield document, str(id)
-        if errors:
-            raise UndecidedError(errors)
+                errors.append((at, error))
+            names.extend(found)
+            counts[at] = len(found)
+        places = [at for at, count in counts.items() for _ in range(count)]
+        matched = Pairs(pa.array(places, pa.int64()), pa.array(names, candidates.names.type))
+        return matched.among(candidates), errors
 
     def _learn(self, definitions: Mapping[str, str]) -> None:
         fresh = {name: text for name, text in definitions.items() if self._known.get(name) != text}

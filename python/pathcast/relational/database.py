@@ -11,7 +11,7 @@ from pathcast.errors import DocumentError, SubscriptionErrors
 from pathcast.limits import Limits
 from pathcast.relational.answers import merged, pairs
 from pathcast.relational.backends import connect
-from pathcast.relational.candidates import UndecidedError, Verifier
+from pathcast.relational.candidates import HELD, Pairs, Verifier
 from pathcast.relational.documents import batches
 from pathcast.relational.settings import NODE_BITS, Settings
 from pathcast.relational.sql import steps
@@ -95,6 +95,8 @@ class Relational:
         self.settings = self._backend.prepare(wanted)
         self._verifier = Verifier(self.limits, self.settings)
         self._answers = _core.Answers()
+        self._defined: tuple[int, dict[str, str]] = (0, {})
+        """The expressions of candidates that were read, and the version of the tables that they are of."""
 
     def compile(self, subscriptions: Iterable[Subscription] | ArrowStream) -> dict[str, Any]:
         """The rows of subscriptions; raises one error that lists every bad expression."""
@@ -174,8 +176,7 @@ class Relational:
         for ids, sources in batches(waiting, self.limits.document_bytes):
             rows, refused = self._shred(sources, shape)
             dead.extend(DeadLetter(ids[at], error) for at, error in refused)
-            session.run(shape, rows)
-            matched, undecided = self._matched(session, shape, sources)
+            matched, undecided = self._matched(session, shape, session.run(shape, rows), sources)
             dead.extend(DeadLetter(ids[at], error) for at, error in undecided)
             for document, names in self._answers.by_document(*matched):
                 id = ids[document]
@@ -197,34 +198,36 @@ class Relational:
         )
 
     def _matched(
-        self, session: Reader, shape: Shape, sources: Sequence[Document]
-    ) -> tuple[tuple[Any, Any], list[tuple[int, DocumentError]]]:
-        """The documents' places in the batch with the subscriptions that match, as two columns.
-
-        Behind them those of documents with candidates that took too long.
-        """
+        self, session: Reader, shape: Shape, found: Any, sources: Sequence[Document]
+    ) -> tuple[Pairs, list[tuple[int, DocumentError]]]:
+        """What matches, and the documents with candidates that took too long."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        nodes, texts = session.pairs(steps.MATCHES)
+        nodes, names, is_exact = (column.combine_chunks() for column in found.columns)
         documents = pc.shift_right(nodes, NODE_BITS)
-        if not shape.is_weak:
-            return (documents, texts), []
-        session.make("Candidate", steps.CANDIDATES)
-        nodes, asked = session.pairs("select node, subscription from {Candidate}")
-        if not len(nodes):
-            return (documents, texts), []
-        definitions = dict(zip(*map(pa.Array.to_pylist, session.pairs(steps.DEFINITIONS)), strict=True))
-        candidates = zip(pc.shift_right(nodes, NODE_BITS).to_pylist(), asked.to_pylist(), strict=True)
-        decided: list[tuple[int, str]] = []
-        undecided: list[tuple[int, DocumentError]] = []
-        try:
-            decided.extend(self._verifier.decide(candidates, definitions, sources))
-        except UndecidedError as error:
-            undecided = error.errors
-        more = [pa.array([document for document, _ in decided], pa.int64())]
-        names = [pa.array([text for _, text in decided], pa.string())]
-        return (pa.concat_arrays([documents, *more]), pa.concat_arrays([texts, *names])), undecided
+        if not shape.is_weak or pc.all(is_exact).as_py():
+            return Pairs(documents, names), []
+        is_weak = pc.invert(is_exact)
+        candidates = Pairs(documents.filter(is_weak), names.filter(is_weak))
+        definitions = self._definitions(session, shape, set(pc.unique(candidates.names).to_pylist()))
+        certain = Pairs(documents.filter(is_exact), names.filter(is_exact))
+        decided, undecided = self._verifier.decide(candidates, definitions, sources, certain)
+        columns = zip(certain, decided, strict=True)
+        return Pairs(*(pa.concat_arrays(each) for each in columns)), undecided
+
+    def _definitions(self, session: Reader, shape: Shape, names: set[str]) -> dict[str, str]:
+        """The expressions of some subscriptions, as they are in this version of the tables."""
+        import pyarrow as pa
+
+        version, known = self._defined
+        if version != shape.version or len(known) > HELD:
+            known = {}
+            self._defined = (shape.version, known)
+        if unknown := names - known.keys():
+            session.load("Asked", pa.record_batch({"subscription": pa.array(sorted(unknown), pa.string())}))
+            known.update(session.rows(steps.DEFINITIONS))
+        return {name: known[name] for name in names}
 
     def sweep(self) -> None:
         """Deletes rows that no subscription uses; removing leaves none, so there should be none."""

@@ -2,8 +2,8 @@
 
 | | DuckDB | PostgreSQL | Spark |
 |---|---|---|---|
-| a table of a run | `create or replace temp table` | a temporary table, emptied and filled | a DataFrame |
-| the order of statements | in this process | one function in PL/pgSQL | in this process |
+| a table of a run | a part of the statement | a temporary table, emptied and filled | a DataFrame |
+| a run | one prepared statement | one function in PL/pgSQL | statements from this process |
 | the path summary | kept by a cursor | kept by a connection | made for each match |
 | rows from outside | an Arrow table, registered | `copy ... from stdin` | an Arrow table, or a DataFrame |
 | one state of the tables | a transaction | a transaction, `repeatable read` | files that never change |

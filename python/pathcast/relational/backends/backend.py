@@ -16,14 +16,11 @@ class Reader(Session, Protocol):
     def shape(self) -> Shape:
         """What a run has to know about the subscriptions."""
 
-    def run(self, shape: Shape, rows: dict[str, Any]) -> None:
-        """Fills `Fact` for a batch of documents, given as rows by table."""
+    def run(self, shape: Shape, rows: dict[str, Any]) -> Any:
+        """What `steps.FOUND` answers for a batch of documents, given as rows by table: an Arrow table."""
 
     def rows(self, query: str, level: int = 0) -> list[tuple[Any, ...]]:
         """What a query answers."""
-
-    def pairs(self, query: str) -> tuple[Any, Any]:
-        """The two columns that a query answers with, as Arrow arrays."""
 
     def answer(self, sql: str) -> list[tuple[Any, ...]]:
         """What a query of the caller's answers, as it is written."""

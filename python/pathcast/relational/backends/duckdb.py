@@ -8,16 +8,21 @@ from contextlib import contextmanager
 from typing import Any
 
 import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from pathcast.errors import DatabaseError
 from pathcast.relational.backends.backend import current_shape
 from pathcast.relational.settings import Settings
-from pathcast.relational.sql import names, program, summary, tables
+from pathcast.relational.sql import names, program, steps, summary, tables
 from pathcast.relational.sql.program import Shape
+from pathcast.relational.sql.statement import Statement
 from pathcast.relational.subscriptions import settle
 
 SUMMARY_ROWS = 4_000_000
 """Rows of a path summary, from which it is begun anew."""
+SUMMARY_PATHS = 500_000
+"""The same for its paths: those at which no chain ends have no rows."""
 
 
 class DuckDB:
@@ -75,6 +80,26 @@ class DuckDB:
         self._connection.close()
 
 
+class Held:
+    """Arrow rows that DuckDB reads again each time a statement runs, so that they may be others then."""
+
+    def __init__(self, rows: Any) -> None:
+        self.rows = rows
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return pa.table(self.rows).__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        return self.rows.schema.__arrow_c_schema__()
+
+
+def whole(levels: int, with_values: bool) -> str:
+    """The statement that matches a batch whose paths are known."""
+    statement = Statement(("XMLPath", "XMLNode", "XMLBelow", "XMLAncestor", *["XMLValue"] * with_values))
+    program.find_facts(statement, levels, with_values=with_values)
+    return statement.asking(steps.FOUND)
+
+
 class DuckSession:
     """A cursor with its temporary tables, used by one transaction after the other."""
 
@@ -85,6 +110,12 @@ class DuckSession:
         """For which steps there is a path summary."""
         self._version: int | None = None
         """For which subscriptions there is what depends on them alone."""
+        self._paths: set[int] = set()
+        """The paths that the summary knows."""
+        self._prepared: dict[tuple[int, bool], str] = {}
+        """The statements for these subscriptions, by levels and whether there are values."""
+        self._held: dict[str, Held] = {}
+        """The rows of a batch, by table."""
         self._rows: dict[str, int] = {}
         """The rows of each temporary table."""
 
@@ -93,23 +124,48 @@ class DuckSession:
         self._shape = current_shape(self, self._shape)
         return self._shape
 
-    def run(self, shape: Shape, rows: dict[str, Any]) -> None:
-        """Fills `Fact` for a batch of documents."""
+    def run(self, shape: Shape, rows: dict[str, Any]) -> Any:
+        """What was found for a batch of documents, by one statement that is prepared once.
+
+        Before it, the path summary is extended if there are paths that it does not know.
+        """
         for name, some in rows.items():
-            self._cursor.register(names.run_table(name), some)
+            self._hold(name, some)
+        self._summarise(shape, rows["XMLPath"])
+        levels = shape.levels_of(pc.max(rows["XMLPath"].column("depth")).as_py() or 0)
+        plan = (levels, rows["XMLValue"].num_rows > 0)
+        if plan not in self._prepared:
+            self._prepared[plan] = f"pathcast_{len(self._prepared)}"
+            self._cursor.execute(f"prepare {self._prepared[plan]} as {whole(*plan)}")
+        found = self._cursor.execute(f"execute {self._prepared[plan]}").to_arrow_table()
+        if self._rows["PathStep"] > SUMMARY_ROWS or len(self._paths) > SUMMARY_PATHS:
+            self._summary = None
+        return found.combine_chunks()
+
+    def _hold(self, name: str, rows: Any) -> None:
+        """Lets statements read rows under a name. It is registered once: anew, it would need a new plan."""
+        if name not in self._held:
+            self._held[name] = Held(rows)
+            self._cursor.register(names.run_table(name), self._held[name])
+        self._held[name].rows = rows
+
+    def _summarise(self, shape: Shape, paths: Any) -> None:
+        """Adds new paths to the summary, which is made anew for other steps."""
         if self._summary != shape.steps:
             program.begin_summary(self)
             self._summary = shape.steps
+            self._paths = set()
         if self._version != shape.version:
             program.begin_version(self)
             self._version = shape.version
+            self._prepared = {}
+        found = set(paths.column("path").to_pylist())
+        if found <= self._paths:
+            return
         self.make("NewPath", summary.NEW_PATHS)
         depth = self.rows("select max(depth) from {NewPath}")[0][0]
-        if depth is not None:
-            program.extend_summary(self, shape.step_levels_of(depth))
-        program.find_facts(self, shape.levels, with_values=rows["XMLValue"].num_rows > 0)
-        if self._rows["PathStep"] > SUMMARY_ROWS:
-            self._summary = None
+        program.extend_summary(self, shape.step_levels_of(depth))
+        self._paths |= found
 
     def load(self, name: str, rows: Any) -> None:
         """Makes a temporary table of Arrow rows."""
@@ -153,11 +209,6 @@ class DuckSession:
         """What a query of the caller's answers."""
         found: list[tuple[Any, ...]] = self._cursor.execute(sql).fetchall()
         return found
-
-    def pairs(self, query: str) -> tuple[Any, Any]:
-        """The two columns that a query answers with."""
-        found = self._cursor.execute(names.filled(query)).to_arrow_table().combine_chunks()
-        return found.column(0).combine_chunks(), found.column(1).combine_chunks()
 
     def close(self) -> None:
         """Drops the temporary tables; a transaction that was not committed is undone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pathcast.relational.sql.tables import KEYS
@@ -30,10 +31,12 @@ class _Names(dict[str, Any]):
         return kept_table(name) if name in KEYS else run_table(name)
 
 
-def filled(statement: str, level: int = 0) -> str:
-    """A statement with the names of tables and the level.
+def filled(statement: str, level: int = 0, tables: Mapping[str, str] | None = None) -> str:
+    """A statement with the names of tables and the level; some tables may have other names.
 
     >>> filled("select 1 from {Kept} k join {Subscriber} s on s.pattern = k.id where {level} = 2", 2)
     'select 1 from run_kept k join pathcast_subscriber s on s.pattern = k.id where 2 = 2'
+    >>> filled("from {Kept}", tables={"Kept": "(from a union all from b)"})
+    'from (from a union all from b)'
     """
-    return statement.format_map(_Names(level=int(level)))
+    return statement.format_map(_Names(tables or {}, level=int(level)))

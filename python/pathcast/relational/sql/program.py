@@ -50,6 +50,10 @@ class Shape:
         """How many steps a chain may have in a document of that depth."""
         return self.step_levels if self.may_stay else min(self.step_levels, depth)
 
+    def levels_of(self, depth: int) -> int:
+        """How many levels of patterns a document of that depth may have: each is below the next, or at it."""
+        return self.levels if self.may_stay else min(self.levels, depth + 1)
+
 
 def begin_summary(session: Session) -> None:
     """Makes an empty path summary for the steps there are now."""

@@ -141,41 +141,28 @@ join (
 _PATHS = f"(select node, path, diff from {{XMLBelow}} where node % {1 << NODE_BITS} = 0)"
 """The paths of whole documents: the number of a document node ends in zeros."""
 
-
-def _found(exact: str, union: str) -> str:
-    """The subscribers of what was found, by paths for linear ones and by facts for the others."""
-    return f"""
-select b.node, s.subscription
+FOUND = f"""
+select b.node, s.subscription, s.is_exact
 from (
-    select c.path, c.diff, u.subscription
+    select c.path, c.diff, u.subscription, u.is_exact
     from {{BatchStep}} c
     join {{Subscriber}} u on u.pattern = c.step
-    where {exact} u.is_exact
 ) s
 join {_PATHS} b on b.path = s.path and b.diff = s.diff
-{union}
-select f.node, s.subscription
+union all
+select f.node, s.subscription, s.is_exact
 from {{Fact}} f
 join {{Subscriber}} s on s.pattern = f.slot
-where {exact} s.is_exact
 """
+"""The subscribers of what was found, by paths for linear ones and by facts for the others.
 
-
-MATCHES = _found("", "union all")
-"""Who gets what: a document satisfies a subscription if it has one of the patterns that say all of it.
-
-Linear subscriptions are answered by the paths. A pair may come several times.
+A document satisfies a subscription if it has one of the patterns that say all of it. A pattern that says
+less makes a candidate, which the expression itself decides. A pair may come several times.
 """
-
-CANDIDATES = f"""{_found("not", "union")}
-except
-select * from ({MATCHES}) as matched
-"""
-"""What the expression itself has to decide: the pattern that was found says less than it does."""
 
 DEFINITIONS = """
 select s.subscription, s.definition
 from {Subscription} s
-where s.subscription in (select c.subscription from {Candidate} c)
+join {Asked} a on a.subscription = s.subscription
 """
-"""The expressions of the candidates."""
+"""The expressions of candidates."""

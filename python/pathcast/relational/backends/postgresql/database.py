@@ -22,7 +22,7 @@ from pathcast.errors import DatabaseError
 from pathcast.relational.backends.backend import current_shape
 from pathcast.relational.backends.postgresql import function
 from pathcast.relational.settings import Settings
-from pathcast.relational.sql import names, tables
+from pathcast.relational.sql import names, steps, tables
 from pathcast.relational.sql.program import Shape
 from pathcast.relational.subscriptions import settle
 
@@ -171,8 +171,8 @@ class PostgresSession:
         self._shape = current_shape(self, self._shape)
         return self._shape
 
-    def run(self, shape: Shape, rows: dict[str, Any]) -> None:
-        """Fills `Fact` for a batch of documents: they are copied in, and one function does the rest."""
+    def run(self, shape: Shape, rows: dict[str, Any]) -> Any:
+        """What was found for a batch of documents: they are copied in, and one function does the rest."""
         if not self._has_tables:
             self.begin()
         self.execute("truncate " + ", ".join(names.run_table(name) for name in rows))
@@ -187,6 +187,13 @@ class PostgresSession:
         assert found
         self._summary = shape.steps if found[0] <= SUMMARY_BYTES else None
         self._version = shape.version
+        with self.connection.cursor(binary=True) as cursor:
+            answer = cursor.execute(names.filled(steps.FOUND)).fetchall()
+        kinds = {"node": pa.int64(), "subscription": pa.string(), "is_exact": pa.bool_()}
+        columns = zip(*answer, strict=True) if answer else ((), (), ())
+        return pa.table(
+            [pa.array(column, kind) for column, kind in zip(columns, kinds.values(), strict=True)], [*kinds]
+        )
 
     def load(self, name: str, rows: Any) -> None:
         """Makes a temporary table of Arrow rows, for this transaction."""
@@ -239,13 +246,6 @@ class PostgresSession:
     def answer(self, sql: str) -> list[tuple[Any, ...]]:
         """What a query of the caller's answers."""
         return self.connection.execute(sql).fetchall()
-
-    def pairs(self, query: str) -> tuple[Any, Any]:
-        """The two columns that a query answers with."""
-        with self.connection.cursor(binary=True) as cursor:
-            found = cursor.execute(names.filled(query)).fetchall()
-        first = pa.array([row[0] for row in found]) if found else pa.array([], pa.int64())
-        return first, pa.array([row[1] for row in found], pa.string())
 
 
 def columns(rows: Any) -> str:

@@ -47,6 +47,22 @@ SESSION = {
     "spark.sql.maxConcurrentOutputFileWriters": "64",
     "spark.sql.sources.partitionOverwriteMode": "static",
 }
+MATCH = f"""
+select distinct d.document, p.subscription, p.is_exact
+from ({steps.FOUND}) p
+join {{XMLDocument}} d on d.node = p.node
+"""
+"""What was found, with the documents' own ids."""
+
+CANDIDATE = """
+select w.document, w.subscription
+from {Match} w
+left anti join (select * from {Match} where is_exact) m
+    on m.document = w.document and m.subscription = w.subscription
+where not w.is_exact
+"""
+"""What the expression itself has to decide."""
+
 ASKED = """
 select c.document, collect_list(struct(s.subscription, s.definition)) as candidates
 from {Candidate} c
@@ -54,11 +70,6 @@ join {Subscription} s on s.subscription = c.subscription
 group by c.document
 """
 """The candidates of each document; only Spark, where they go to the workers, needs them so."""
-
-NAMED = """
-select distinct d.document, p.subscription from ({pairs}) p join {node} d on d.node = p.node
-"""
-"""The same pairs with the documents' own ids."""
 
 _TOGETHER = 4_096  # documents of a list: a run has seconds to give away
 _BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
@@ -204,19 +215,20 @@ class SparkRelational(Relational):
         session.make("NewPath", "select path from {XMLPath}")
         program.extend_summary(session, snapshot.steps)
         program.find_facts(session, snapshot.level, with_values=bool(subjects))
-        session.make("Match", NAMED.format(pairs=steps.MATCHES, node="{XMLDocument}"))
-        places = session.places("Match")
+        session.make("Match", MATCH)
+        found = theirs.read.schema(f"document {kind}, subscription string, is_exact boolean")
+        matches = found.parquet(*session.places("Match")).where("is_exact").drop("is_exact")
         dead = theirs.read.schema(wide.schema).parquet(f"{folder}/shredded").where("part = 'Dead'")
         dead = dead.select("document", "reason", "line", "column")
         if snapshot.weak:
-            session.make("Candidate", NAMED.format(pairs=steps.CANDIDATES, node="{XMLDocument}"))
+            session.make("Candidate", CANDIDATE)
             if session.has_rows("Candidate"):
                 decided = self._decide(session, documents, f"{folder}/decided")
-                places.append(f"{folder}/decided")
+                certain = decided.where("subscription is not null")
+                matches = matches.unionAll(certain.select("document", "subscription"))
                 undecided = decided.where("subscription is null")
                 dead = dead.unionAll(undecided.select("document", "reason", "line", "column"))
-        matches = theirs.read.schema(f"document {kind}, subscription string").parquet(*places)
-        return matches.where("subscription is not null"), dead
+        return matches, dead
 
     def _decide(self, session: SparkRun, documents: DataFrame, place: str) -> DataFrame:
         """Writes the candidates that match, and why others are undecided; workers get each document once."""

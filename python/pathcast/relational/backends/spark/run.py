@@ -17,7 +17,7 @@ from pathcast.relational.sql import program, summary
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-IN_FILES = {"Open", "Passed", "Fact", "Level", "Match", "Candidate", "Asked"}
+IN_FILES = {"Open", "Passed", "Fact", "Level", "Match", "Asked"}
 
 
 class SparkRun:

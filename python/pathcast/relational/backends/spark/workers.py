@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from pathcast import _core
 from pathcast.limits import Limits
-from pathcast.relational.candidates import UndecidedError, Verifier
+from pathcast.relational.candidates import Pairs, Verifier
 from pathcast.relational.settings import NODE_BITS, Settings
 from pathcast.relational.sql.tables import COLUMNS, DOCUMENTS, SHARED
 
@@ -178,8 +178,16 @@ def deciding(limits: Limits, settings: Settings) -> Task:
                     each["subscription"]: each["definition"] for each in batch.column(2)[at].as_py()
                 }
                 content = [batch.column(1)[at].as_py()]
-                pairs = verifier.decide(((0, name) for name in candidates), candidates, content)
-                rows = list(_decided(pairs))
+                names = pa.array(list(candidates), pa.string())
+                asked = Pairs(pa.array([0] * len(names), pa.int64()), names)
+                matched, errors = verifier.decide(asked, candidates, content)
+                rows: list[dict[str, Any]] = [
+                    *({"subscription": name} for name in matched.names.to_pylist()),
+                    *(
+                        {"reason": each.reason, "line": each.line, "column": each.column}
+                        for _, each in errors
+                    ),
+                ]
                 ids = batch.column(0).slice(at, 1).take(pa.array([0] * len(rows), pa.int64()))
                 told = [
                     pa.array([row.get(name) for row in rows], _ARROW[kind]) for name, kind in DECIDED.items()
@@ -187,15 +195,6 @@ def deciding(limits: Limits, settings: Settings) -> Task:
                 yield pa.RecordBatch.from_arrays([ids, *told], names=["document", *DECIDED])
 
     return run
-
-
-def _decided(pairs: Iterator[tuple[int, str]]) -> Iterator[dict[str, str | int]]:
-    try:
-        for _, name in pairs:
-            yield {"subscription": name}
-    except UndecidedError as undecided:
-        for _, error in undecided.errors:
-            yield {"reason": error.reason, "line": error.line, "column": error.column}
 
 
 def _gathered(batches: Batches) -> Iterator[Any]:
