@@ -110,6 +110,15 @@ def test_a_megabyte_in_a_value(make: Make) -> None:
     assert database.match([("d", text)]) == [("d", "any"), ("d", "same")]
 
 
+def test_a_candidate_is_decided_by_a_process_that_would_not_have_accepted_it(make: Make) -> None:
+    database = make(False)
+    narrow, database.limits = database.limits, Limits(expression_bytes=1 << 20, steps=1_000)
+    value = "x" * 20_000
+    database.subscribe([("value", f'//a[not(. = "{value}")]'), ("steps", "//b" + "[not(a)]" * 300)])
+    database.limits = narrow
+    assert database.match([("d", b"<b/>"), ("e", b"<a/>")]) == [("d", "steps"), ("e", "value")]
+
+
 def test_a_value_longer_than_any_constant_differs_from_all(make: Make) -> None:
     database = make(False)
     long = "1" * 20_000

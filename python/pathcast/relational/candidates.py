@@ -7,7 +7,9 @@ again each time it is a candidate.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pathcast.errors import DocumentError, DocumentLimitError, EvaluationError
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from pathcast.relational.settings import Settings
 
 HELD = 50_000  # expressions
+WIDEST = {"expression_bytes": 1 << 62, "steps": 1_024, "nesting": 256, "expansion": 1 << 62}
+"""Limits for expressions: what is in the tables was accepted, perhaps by a process with wider ones."""
 
 
 class Pairs(NamedTuple):
@@ -53,15 +57,19 @@ class Pairs(NamedTuple):
 
 
 class Verifier:
-    """Decides which candidates match."""
+    """Decides which candidates match; several threads may share it."""
 
     def __init__(self, limits: Limits, settings: Settings) -> None:
-        self._limits = limits
+        self._limits = replace(limits, **WIDEST)
         self._settings = settings
+        self._guard = threading.Lock()
+        self._version: object = None
         self._begin()
 
     def _begin(self) -> None:
-        self._known: dict[str, str] = {}
+        self._texts: dict[str, str] = {}
+        self._current: set[str] = set()
+        """Those whose expressions are known to be those of the version."""
         self._index = Index(
             limits=self._limits,
             namespaces=self._settings.namespaces,
@@ -71,44 +79,57 @@ class Verifier:
     def decide(
         self,
         candidates: Pairs,
-        definitions: Mapping[str, str],
+        definitions: Callable[[list[str]], Mapping[str, str]],
         documents: Sequence[Document],
+        *,
+        version: object = 0,
         certain: Pairs | None = None,
     ) -> tuple[Pairs, list[tuple[int, DocumentError]]]:
         """The candidates that match, and the documents with some that cost too much to decide.
 
-        `definitions` has the expressions of the candidates' subscriptions. Pairs that are `certain` already
-        are not reported if they cost too much.
+        `definitions` is asked for expressions that are not known in this `version` of the subscriptions.
+        Pairs that are `certain` already are not reported if they cost too much.
         """
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        self._learn(definitions)
         names: list[Id] = []
         counts: dict[int, int] = {}
         errors: list[tuple[int, DocumentError]] = []
-        for at in pc.unique(candidates.documents).to_pylist():
-            try:
-                found: Sequence[Id] = self._index.match(documents[at])
-            except EvaluationError as error:
-                found = error.matches
-                asked = candidates.of(at) - (certain.of(at) if certain else set())
-                if failures := [json.loads(str(id)) for id in error.failures if id in asked]:
-                    errors.append((at, DocumentLimitError(str(EvaluationError([], failures)), 0, 0)))
-            except DocumentError as error:  # more work than the limit allows, for all candidates together
-                found = ()
-                errors.append((at, error))
-            names.extend(found)
-            counts[at] = len(found)
+        with self._guard:
+            self._learn(pc.unique(candidates.names).to_pylist(), definitions, version)
+            for at in pc.unique(candidates.documents).to_pylist():
+                try:
+                    found: Sequence[Id] = self._index.match(documents[at])
+                except EvaluationError as error:
+                    found = error.matches
+                    asked = candidates.of(at) - (certain.of(at) if certain else set())
+                    if failures := [json.loads(str(id)) for id in error.failures if id in asked]:
+                        errors.append((at, DocumentLimitError(str(EvaluationError([], failures)), 0, 0)))
+                except DocumentError as error:  # more work than the limit allows, for all candidates together
+                    found = ()
+                    errors.append((at, error))
+                names.extend(found)
+                counts[at] = len(found)
         places = [at for at, count in counts.items() for _ in range(count)]
         matched = Pairs(pa.array(places, pa.int64()), pa.array(names, candidates.names.type))
         return matched.among(candidates), errors
 
-    def _learn(self, definitions: Mapping[str, str]) -> None:
-        fresh = {name: text for name, text in definitions.items() if self._known.get(name) != text}
-        if len(self._known) + len(fresh) > HELD:
+    def _learn(
+        self, names: list[str], definitions: Callable[[list[str]], Mapping[str, str]], version: object
+    ) -> None:
+        """Has the index know the expressions of some subscriptions as they are in a version."""
+        if self._version != version:
+            self._version = version
+            self._current.clear()
+        unknown = [name for name in names if name not in self._current]
+        if not unknown:
+            return
+        if len(self._texts) + len(unknown) > HELD:
             self._begin()
-            fresh = dict(definitions)
-        rows = [(name, *json.loads(text)) for name, text in fresh.items()]
+            unknown = names
+        told = definitions(unknown)
+        rows = [(name, *json.loads(text)) for name, text in told.items() if self._texts.get(name) != text]
         self._index.add_many(rows)
-        self._known.update(fresh)
+        self._texts.update(told)
+        self._current.update(unknown)

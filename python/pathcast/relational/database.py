@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pathcast import _core
@@ -11,7 +12,7 @@ from pathcast.errors import DocumentError, SubscriptionErrors
 from pathcast.limits import Limits
 from pathcast.relational.answers import merged, pairs
 from pathcast.relational.backends import connect
-from pathcast.relational.candidates import HELD, Pairs, Verifier
+from pathcast.relational.candidates import Pairs, Verifier
 from pathcast.relational.documents import batches
 from pathcast.relational.settings import NODE_BITS, Settings
 from pathcast.relational.sql import steps
@@ -95,8 +96,6 @@ class Relational:
         self.settings = self._backend.prepare(wanted)
         self._verifier = Verifier(self.limits, self.settings)
         self._answers = _core.Answers()
-        self._defined: tuple[int, dict[str, str]] = (0, {})
-        """The expressions of candidates that were read, and the version of the tables that they are of."""
 
     def compile(self, subscriptions: Iterable[Subscription] | ArrowStream) -> dict[str, Any]:
         """The rows of subscriptions; raises one error that lists every bad expression."""
@@ -206,28 +205,16 @@ class Relational:
 
         nodes, names, is_exact = (column.combine_chunks() for column in found.columns)
         documents = pc.shift_right(nodes, NODE_BITS)
-        if not shape.is_weak or pc.all(is_exact).as_py():
+        if pc.all(is_exact).as_py():
             return Pairs(documents, names), []
         is_weak = pc.invert(is_exact)
         candidates = Pairs(documents.filter(is_weak), names.filter(is_weak))
-        definitions = self._definitions(session, shape, set(pc.unique(candidates.names).to_pylist()))
         certain = Pairs(documents.filter(is_exact), names.filter(is_exact))
-        decided, undecided = self._verifier.decide(candidates, definitions, sources, certain)
+        decided, undecided = self._verifier.decide(
+            candidates, partial(_definitions, session), sources, version=shape.version, certain=certain
+        )
         columns = zip(certain, decided, strict=True)
         return Pairs(*(pa.concat_arrays(each) for each in columns)), undecided
-
-    def _definitions(self, session: Reader, shape: Shape, names: set[str]) -> dict[str, str]:
-        """The expressions of some subscriptions, as they are in this version of the tables."""
-        import pyarrow as pa
-
-        version, known = self._defined
-        if version != shape.version or len(known) > HELD:
-            known = {}
-            self._defined = (shape.version, known)
-        if unknown := names - known.keys():
-            session.load("Asked", pa.record_batch({"subscription": pa.array(sorted(unknown), pa.string())}))
-            known.update(session.rows(steps.DEFINITIONS))
-        return {name: known[name] for name in names}
 
     def sweep(self) -> None:
         """Deletes rows that no subscription uses; removing leaves none, so there should be none."""
@@ -251,3 +238,11 @@ class Relational:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+def _definitions(session: Reader, names: list[str]) -> dict[str, str]:
+    """The expressions of some subscriptions."""
+    import pyarrow as pa
+
+    session.load("Asked", pa.record_batch({"subscription": pa.array(names, pa.string())}))
+    return dict(session.rows(steps.DEFINITIONS))

@@ -64,5 +64,4 @@ def current_shape(session: Reader, known: Shape | None) -> Shape:
     )
     subjects = session.rows("select subject, node, name from {Subject}")
     may_stay = bool(session.rows("select 1 from {Step} where min_diff = 0 limit 1"))
-    is_weak = bool(session.rows("select 1 from {Subscriber} where not is_exact limit 1"))
-    return Shape(version, steps, levels, step_levels, tuple(subjects), may_stay, is_weak)
+    return Shape(version, steps, levels, step_levels, tuple(subjects), may_stay)

@@ -43,8 +43,6 @@ class Shape:
     """The values that tests look at: number, name of the node, name of the value."""
     may_stay: bool
     """Whether a step may stay at the same node, so that a chain may have more steps than a path has names."""
-    is_weak: bool
-    """Whether an index has to decide candidates."""
 
     def step_levels_of(self, depth: int) -> int:
         """How many steps a chain may have in a document of that depth."""
@@ -70,10 +68,15 @@ def begin_version(session: Session) -> None:
 
 def extend_summary(session: Session, step_levels: int) -> None:
     """Adds the paths of `NewPath` to the summary."""
+    find_steps(session, step_levels)
+    last_steps(session)
+
+
+def find_steps(session: Session, step_levels: int) -> None:
+    """Fills `Open` with the chains that end at the new paths."""
     first_steps(session)
     for level in range(2, step_levels + 1):
         next_steps(session, level)
-    last_steps(session)
 
 
 def first_steps(session: Session) -> None:

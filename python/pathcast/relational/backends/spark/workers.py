@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from pathcast import _core
+from pathcast.errors import DocumentError
 from pathcast.limits import Limits
 from pathcast.relational.candidates import Pairs, Verifier
 from pathcast.relational.settings import NODE_BITS, Settings
@@ -177,16 +178,10 @@ def deciding(limits: Limits, settings: Settings) -> Task:
                 candidates = {
                     each["subscription"]: each["definition"] for each in batch.column(2)[at].as_py()
                 }
-                content = [batch.column(1)[at].as_py()]
-                names = pa.array(list(candidates), pa.string())
-                asked = Pairs(pa.array([0] * len(names), pa.int64()), names)
-                matched, errors = verifier.decide(asked, candidates, content)
+                matched, errors = _decided(verifier, candidates, batch.column(1)[at].as_py())
                 rows: list[dict[str, Any]] = [
-                    *({"subscription": name} for name in matched.names.to_pylist()),
-                    *(
-                        {"reason": each.reason, "line": each.line, "column": each.column}
-                        for _, each in errors
-                    ),
+                    *({"subscription": name} for name in matched),
+                    *({"reason": each.reason, "line": each.line, "column": each.column} for each in errors),
                 ]
                 ids = batch.column(0).slice(at, 1).take(pa.array([0] * len(rows), pa.int64()))
                 told = [
@@ -195,6 +190,16 @@ def deciding(limits: Limits, settings: Settings) -> Task:
                 yield pa.RecordBatch.from_arrays([ids, *told], names=["document", *DECIDED])
 
     return run
+
+
+def _decided(
+    verifier: Verifier, candidates: dict[str, str], content: Any
+) -> tuple[list[str], list[DocumentError]]:
+    """The candidates that one document matches, and why others are undecided."""
+    names = pa.array(list(candidates), pa.string())
+    asked = Pairs(pa.array([0] * len(names), pa.int64()), names)
+    matched, errors = verifier.decide(asked, lambda _: candidates, [content])
+    return matched.names.to_pylist(), [error for _, error in errors]
 
 
 def _gathered(batches: Batches) -> Iterator[Any]:
