@@ -36,11 +36,13 @@ def postgres() -> Iterator[PostgresServer]:
 
 
 @pytest.fixture(params=["duckdb", "postgresql"])
-def make(request: pytest.FixtureRequest) -> Iterator[Make]:
+def make(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     """Makes new databases of one kind, closed in the end; the argument: whether they ignore namespaces."""
     from pathcast.relational import Relational
 
     pytest.importorskip("duckdb", reason="duckdb is not installed")
+    # The documents of tests are small; the statement for all others is the one to be tested.
+    monkeypatch.setattr("pathcast.relational.backends.duckdb.SMALL", 0)
     server = request.getfixturevalue("postgres") if request.param == "postgresql" else None
     made: list[Relational] = []
 

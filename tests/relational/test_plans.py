@@ -64,9 +64,13 @@ def matched(database: Relational, documents: list[bytes]) -> Iterator[Reader]:
         rows, _ = _core.shred(
             documents, database.limits, False, settings.text_bytes, ROWS, settings.key, shape.subjects
         )
-        session.run(shape, rows)
         if isinstance(session, DuckSession):  # its statement leaves no tables behind
+            for name, some in rows.items():
+                session.load(name, some)
+            session.summarise(shape, rows["XMLPath"])
             program.find_facts(session, shape.levels, with_values=rows["XMLValue"].num_rows > 0)
+        else:
+            session.run(shape, rows)
         yield session
 
 

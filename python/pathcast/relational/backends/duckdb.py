@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import duckdb
@@ -23,6 +24,11 @@ SUMMARY_ROWS = 4_000_000
 """Rows of a path summary, from which it is begun anew."""
 SUMMARY_PATHS = 500_000
 """The same for its paths: those at which no chain ends have no rows."""
+SMALL = 200
+"""Nodes of a batch up to which names alone find candidates, if there are few subscriptions."""
+FEW = 20_000
+HELD = {*tables.DOCUMENTS, "NewPath", "Asked"}
+"""Tables that are Arrow rows of this process and no tables of the database."""
 
 
 class DuckDB:
@@ -58,7 +64,7 @@ class DuckDB:
                 session = self._idle.pop() if self._idle else None
             session = session or DuckSession(self._connection.cursor())
             try:
-                session.execute("begin transaction")
+                session.begin()
                 yield session
                 session.execute("commit")
             except BaseException:
@@ -93,11 +99,31 @@ class Held:
         return self.rows.schema.__arrow_c_schema__()
 
 
-def whole(levels: int, with_values: bool) -> str:
+@cache
+def matching(levels: int, with_values: bool) -> str:
     """The statement that matches a batch whose paths are known."""
     statement = Statement(("XMLPath", "XMLNode", "XMLBelow", "XMLAncestor", *["XMLValue"] * with_values))
     program.find_facts(statement, levels, with_values=with_values)
     return statement.asking(steps.FOUND)
+
+
+@cache
+def outlining() -> str:
+    """The statement that finds what may match a small batch, for the expressions to decide.
+
+    The other one has some hundred operators, which take 0.15 ms each before the first row comes.
+    """
+    statement = Statement(("XMLPath", "XMLBelow"))
+    statement.make("Label", summary.LABELS)
+    return statement.asking(steps.OUTLINE)
+
+
+@cache
+def extending(step_levels: int) -> str:
+    """The statement that finds what the summary has to say about new paths."""
+    statement = Statement(("NewPath", "XMLPath", "XMLPathAncestor"))
+    program.find_steps(statement, step_levels)
+    return statement.asking(summary.CLOSED)
 
 
 class DuckSession:
@@ -110,14 +136,23 @@ class DuckSession:
         """For which steps there is a path summary."""
         self._version: int | None = None
         """For which subscriptions there is what depends on them alone."""
+        self._outlined: int | None = None
+        """For which subscriptions their names are there, unless they are many."""
         self._paths: set[int] = set()
         """The paths that the summary knows."""
-        self._prepared: dict[tuple[int, bool], str] = {}
-        """The statements for these subscriptions, by levels and whether there are values."""
+        self._prepared: dict[str, str] = {}
+        """The names of statements that are prepared, by their texts."""
+        self._has_changed = False
+        """Whether this transaction has made a table."""
         self._held: dict[str, Held] = {}
         """The rows of a batch, by table."""
         self._rows: dict[str, int] = {}
         """The rows of each temporary table."""
+
+    def begin(self) -> None:
+        """Begins a transaction."""
+        self.execute("begin transaction")
+        self._has_changed = False
 
     def shape(self) -> Shape:
         """What a run has to know about the subscriptions."""
@@ -127,29 +162,41 @@ class DuckSession:
     def run(self, shape: Shape, rows: dict[str, Any]) -> Any:
         """What was found for a batch of documents, by one statement that is prepared once.
 
-        Before it, the path summary is extended if there are paths that it does not know.
+        Before it, another one extends the path summary if there are paths that it does not know.
         """
         for name, some in rows.items():
-            self._hold(name, some)
-        self._summarise(shape, rows["XMLPath"])
+            self.load(name, some)
+        if rows["XMLNode"].num_rows <= SMALL and self._are_few(shape):
+            return self._run(outlining()).to_arrow_table()
+        self.summarise(shape, rows["XMLPath"])
         levels = shape.levels_of(pc.max(rows["XMLPath"].column("depth")).as_py() or 0)
-        plan = (levels, rows["XMLValue"].num_rows > 0)
-        if plan not in self._prepared:
-            self._prepared[plan] = f"pathcast_{len(self._prepared)}"
-            self._cursor.execute(f"prepare {self._prepared[plan]} as {whole(*plan)}")
-        found = self._cursor.execute(f"execute {self._prepared[plan]}").to_arrow_table()
+        found = self._run(matching(levels, rows["XMLValue"].num_rows > 0)).to_arrow_table()
         if self._rows["PathStep"] > SUMMARY_ROWS or len(self._paths) > SUMMARY_PATHS:
             self._summary = None
-        return found.combine_chunks()
+        return found
 
-    def _hold(self, name: str, rows: Any) -> None:
-        """Lets statements read rows under a name. It is registered once: anew, it would need a new plan."""
-        if name not in self._held:
-            self._held[name] = Held(rows)
-            self._cursor.register(names.run_table(name), self._held[name])
-        self._held[name].rows = rows
+    def _are_few(self, shape: Shape) -> bool:
+        """Whether there are so few subscriptions that expressions decide; if so, their names are there."""
+        if self._outlined != shape.version:
+            self._outlined = shape.version
+            few = self.rows("select count(*) from {Subscriber}")[0][0] <= FEW
+            self.make("LastName", steps.LAST_NAMES if few else f"{steps.LAST_NAMES} limit 0")
+        return self.has_rows("LastName")
 
-    def _summarise(self, shape: Shape, paths: Any) -> None:
+    def _run(self, statement: str) -> Any:
+        """Runs a statement that will come again.
+
+        What is prepared while a table is new to others would be planned again each time it runs, so it is
+        prepared by a transaction that has made none.
+        """
+        if self._has_changed:
+            return self._cursor.execute(statement)
+        if statement not in self._prepared:
+            self._prepared[statement] = f"pathcast_{len(self._prepared)}"
+            self._cursor.execute(f"prepare {self._prepared[statement]} as {statement}")
+        return self._cursor.execute(f"execute {self._prepared[statement]}")
+
+    def summarise(self, shape: Shape, paths: Any) -> None:
         """Adds new paths to the summary, which is made anew for other steps."""
         if self._summary != shape.steps:
             program.begin_summary(self)
@@ -158,25 +205,42 @@ class DuckSession:
         if self._version != shape.version:
             program.begin_version(self)
             self._version = shape.version
-            self._prepared = {}
-        found = set(paths.column("path").to_pylist())
-        if found <= self._paths:
+        numbers = paths.column("path").to_pylist()
+        is_new = [number not in self._paths for number in numbers]
+        if not any(is_new):
             return
-        self.make("NewPath", summary.NEW_PATHS)
-        depth = self.rows("select max(depth) from {NewPath}")[0][0]
-        program.extend_summary(self, shape.step_levels_of(depth))
-        self._paths |= found
+        new = paths.filter(pa.array(is_new))
+        self.load("NewPath", new)
+        query = extending(shape.step_levels_of(pc.max(new.column("depth")).as_py()))
+        if self._rows["PathStep"]:
+            found = self._run(f"insert into {names.run_table('PathStep')} {query}")
+            self._rows["PathStep"] += found.fetchone()[0]
+        else:
+            self.make("PathStep", query)
+        self._paths.update(numbers)
 
     def load(self, name: str, rows: Any) -> None:
-        """Makes a temporary table of Arrow rows."""
-        self._cursor.register("arrow_rows", rows)
-        self.make(name, "from arrow_rows")
-        self._cursor.unregister("arrow_rows")
+        """Makes a temporary table of Arrow rows, or lets statements read them where they are."""
+        if name in self._held:
+            self._held[name].rows = rows  # registered anew, statements would need a new plan
+        elif name in HELD:
+            self._held[name] = Held(rows)
+            self._cursor.register(names.run_table(name), self._held[name])
+            self._changed()
+        else:
+            self._cursor.register("arrow_rows", rows)
+            self.make(name, "from arrow_rows")
+            self._cursor.unregister("arrow_rows")
 
     def make(self, name: str, query: str, level: int = 0) -> None:
         """Makes a temporary table of what a query answers."""
         statement = f"create or replace temp table {names.run_table(name)} as {query}"
         self._rows[name] = self.execute(statement, level)
+        self._changed()
+
+    def _changed(self) -> None:
+        self._has_changed = True
+        self._prepared.clear()
 
     def grow(self, name: str, query: str, level: int = 0) -> None:
         """Adds to a temporary table; one without rows is made anew, because DuckDB may lose what it gets."""

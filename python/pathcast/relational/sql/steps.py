@@ -160,6 +160,26 @@ A document satisfies a subscription if it has one of the patterns that say all o
 less makes a candidate, which the expression itself decides. A pair may come several times.
 """
 
+LAST_NAMES = """
+select coalesce(t.low_node, '*') as label, u.subscription
+from {Subscriber} u
+left join {Pattern} p on p.id = u.pattern
+left join {Slot} s on s.slot = coalesce(p.first_slot, u.pattern)
+left join {Step} t on t.step = coalesce(s.step, p.first_slot, u.pattern)
+"""
+"""The last name of a path from the document node that every match of a subscription has."""
+
+OUTLINE = f"""
+select d.node, t.subscription, false as is_exact
+from {{LastName}} t
+join (
+    select distinct b.node, l.label
+    from {{Label}} l
+    join {_PATHS} b on b.path = l.path
+) d on d.label = t.label
+"""
+"""What may match, by names alone."""
+
 DEFINITIONS = """
 select s.subscription, s.definition
 from {Subscription} s
