@@ -317,6 +317,7 @@ TABLES: dict[str, Table] = {
     "relational": plain(
         "relational",
         "matches / document",
+        "cold ms",
         "batch ms",
         "single ms",
         "auto ms",
