@@ -108,10 +108,9 @@ def _late(case: Case, delay: float) -> float:
     try:
         signal.setitimer(signal.ITIMER_REAL, max(delay, 1e-4))
         case.call(before)
+        signal.setitimer(signal.ITIMER_REAL, 0)
     except KeyboardInterrupt:
         pass
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        ended = time.perf_counter()
-        signal.signal(signal.SIGALRM, known)
-    return ended - start - delay
+    ended = time.perf_counter()
+    signal.signal(signal.SIGALRM, known)
+    return max(0.0, ended - start - delay)

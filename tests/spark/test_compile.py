@@ -53,7 +53,12 @@ def test_bad_rows_are_rejected_with_column_and_reason(spark: SparkSession, tmp_p
         ("", "/a", None, "the id is empty"),
         ("json", "/a", None, "namespaces must be a JSON object of prefix to URI"),
         ("maybe", "/a", None, "ordered must be true or false"),
-        ("no prefix", "/p:a", 2, "no namespace is bound to the prefix 'p'; pass it in namespaces="),
+        (
+            "no prefix",
+            "/p:a",
+            2,
+            "no namespace is bound to the prefix 'p'; bind it with namespaces= or --namespace",
+        ),
         ("none", None, None, "there is no xpath (null)"),
         ("step", "//a[", 5, "expected a step, found the end"),
         ("twice", "/a", None, f"2 different rows have this id; {newest}"),

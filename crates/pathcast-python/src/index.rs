@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock, RwLockWriteGuard};
 
-use pathcast_core::cancel::discard;
+use pathcast_core::cancel::{Pulse, discard};
 use pathcast_core::engine::AttributeFilters;
 use pathcast_core::index::{EngineKind, Index as Core, SchemaOptions, Settings, Validate, Written};
 use pathcast_core::limits::Limits;
@@ -343,8 +343,11 @@ impl Index {
 
     /// All ids with their expressions as written, in order of registration.
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Vec<(Bound<'py, PyAny>, String)>> {
-        let items: Vec<_> = self
-            .read(py, |core| core.items().map(|(id, written)| (id, String::from(written.xpath))).collect())?;
+        let mut pulse = Pulse::default();
+        let items: Vec<_> = self.read(py, |core| {
+            let items = core.items().take_while(|_| !pulse.requested());
+            items.map(|(id, written)| (id, String::from(written.xpath))).collect()
+        })?;
         collected(py, items, |(id, xpath)| Ok((id_to_python(py, &id)?, xpath)))
     }
 

@@ -102,7 +102,9 @@ impl<'a> Scope<'a> {
             Some(uri) => Ok(self.names.intern_namespace(uri)),
             None => Err(XPathError {
                 kind: XPathErrorKind::UnboundPrefix,
-                message: format!("no namespace is bound to the prefix '{prefix}'; pass it in namespaces="),
+                message: format!(
+                    "no namespace is bound to the prefix '{prefix}'; bind it with namespaces= or --namespace"
+                ),
                 column: column.0 as usize,
             }),
         }

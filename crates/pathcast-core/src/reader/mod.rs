@@ -147,6 +147,10 @@ impl Reader {
         let mark = if document.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
         let known = Detected { encoding: Encoding::Utf8, mark };
         let within = document.len() as u64 <= self.document.limits().document_bytes;
+        if within && is_clean(&document[mark..]) {
+            self.read_clean(&document[mark..], None, sink)?;
+            return Ok((document[mark..].to_owned(), Offsets::Same(mark)));
+        }
         match Offsets::decoded(document.as_bytes(), known).filter(|_| within) {
             Some((text, offsets)) if !text.starts_with('\u{FEFF}') => {
                 self.read_clean(&text, None, sink)?;

@@ -2,6 +2,7 @@
 
 use super::decode::{Carried, decode};
 use super::encoding::Detected;
+use crate::cancel::Pulse;
 
 /// Where the characters of clean text come from.
 #[derive(Debug)]
@@ -24,7 +25,8 @@ impl Offsets {
         }
     }
 
-    /// The clean text of some bytes, a character at a time, and where each comes from; `None` if anything is wrong with them.
+    /// The clean text of some bytes, a character at a time, and where each comes from; `None` if anything is wrong with them,
+    /// or nobody waits any more.
     pub(super) fn decoded(bytes: &[u8], detected: Detected) -> Option<(String, Self)> {
         /// No encoding takes more bytes for a character.
         const LONGEST: usize = 8;
@@ -33,7 +35,11 @@ impl Offsets {
         let mut at = detected.mark;
         // Where a character starts that the decoder has only begun.
         let mut begun = None;
+        let mut pulse = Pulse::default();
         while at < bytes.len() {
+            if pulse.requested() {
+                return None;
+            }
             let before = clean.len();
             let taken = (1..=LONGEST.min(bytes.len() - at)).find_map(|length| {
                 let (piece, last) = (&bytes[at..at + length], at + length == bytes.len());

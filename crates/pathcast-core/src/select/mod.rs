@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use crate::cancel::Pulse;
 use crate::index::{Id, Index};
 use crate::names::Names;
 use crate::pattern::{Place, Scope, Written, typed};
@@ -43,7 +44,11 @@ pub fn select(index: &Index, document: &Given<'_>) -> Result<Selection, Document
     // Strangers write the expressions: a seeded hash.
     let mut terms: HashMap<Box<[u8]>, Option<TermId>> = HashMap::default();
     let mut asked = Vec::new();
+    let mut pulse = Pulse::default();
     for id in matches.ids() {
+        if pulse.requested() {
+            return Err(DocumentError::cancelled());
+        }
         let Some(written) = index.written(&id) else { continue };
         let term = *terms.entry(written.to_bytes()).or_insert_with(|| {
             let mut scope = Scope {
@@ -63,6 +68,9 @@ pub fn select(index: &Index, document: &Given<'_>) -> Result<Selection, Document
     let mut known: FxHashMap<TermId, Arc<[Ref]>> = FxHashMap::default();
     let mut found = Vec::with_capacity(asked.len());
     for (id, term) in asked {
+        if pulse.requested() {
+            return Err(DocumentError::cancelled());
+        }
         let Some(term) = term else {
             found.push((id, Arc::default()));
             continue;
