@@ -16,11 +16,10 @@ mod trial;
 pub use choice::{Choice, Way, choose};
 pub use profile::Profile;
 
-use super::keyed::{self, Keyed};
+use super::keyed::{self, Building, Keyed, Progress};
 use super::lazy_dfa::{self, LazyDfa};
 use super::yfilter;
 use super::{Cache, CacheStats, Capabilities, Describe, Engine, Found, PathId};
-use crate::cancel;
 use crate::names::Resolved;
 use crate::pattern::LinearPath;
 use choice::{Judge, Work};
@@ -46,6 +45,8 @@ pub struct Run {
     shared: yfilter::Run,
     /// The paths by keys, of the version that the last document saw.
     keyed: Option<Keyed>,
+    /// The table of them that is not built to its end.
+    building: Option<Box<Building>>,
     open: keyed::Run,
     trial: Trial,
     cache_bytes: usize,
@@ -66,6 +67,7 @@ impl Run {
             cached: lazy_dfa::Run::with_budget(cache_bytes),
             shared: yfilter::Run::default(),
             keyed: None,
+            building: None,
             open: keyed::Run::default(),
             trial: Trial::default(),
             cache_bytes,
@@ -86,6 +88,14 @@ impl Run {
 
     /// Whether the next document is looked up by keys.
     fn by_keys(&mut self, automaton: &yfilter::YFilter, paths: usize) -> bool {
+        if let Some(building) = self.building.take() {
+            match building.more(automaton) {
+                Progress::More(building) => self.building = Some(building),
+                Progress::Done(keyed) => self.keyed = Some(keyed),
+                Progress::Refused => self.trial.refuse(paths),
+            }
+            return self.keyed.is_some();
+        }
         let work = FOLLOWED * self.cached.followed() + BUILT * self.cached.missed();
         let cached = Cost { tags: self.tags, work };
         let keyed = self.keyed.as_ref().map(|_| Cost { tags: self.keyed_tags, work: self.open.work() });
@@ -94,11 +104,9 @@ impl Run {
             Verdict::Keep => self.cached.release(),
             Verdict::Drop => self.keyed = None,
             Verdict::Try => {
-                self.keyed = Keyed::of(automaton, paths, self.cache_bytes);
-                match self.keyed {
-                    None if cancel::requested() => self.trial.restart(paths),
-                    None => self.trial.refuse(paths),
-                    Some(_) => {}
+                self.building = Building::new(automaton, paths, self.cache_bytes);
+                if self.building.is_none() {
+                    self.trial.refuse(paths);
                 }
             }
         }
@@ -128,7 +136,7 @@ impl Engine for Auto {
         if run.way == Way::Cached {
             let changed = self.engine.changed_since(run.seen).is_none();
             if run.seen.replace(self.engine.version()) != Some(self.engine.version()) {
-                run.keyed = None;
+                (run.keyed, run.building) = (None, None);
                 run.trial.restart(self.profile.paths);
             }
             run.way = if run.by_keys(self.engine.automaton(), self.profile.paths) {

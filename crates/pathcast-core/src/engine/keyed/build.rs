@@ -4,9 +4,8 @@ use hashbrown::{HashMap, HashTable};
 
 use super::check::{self, Step, levels};
 use super::shape::{Anchored, Shape, anchored};
-use crate::cancel::Pulse;
 use crate::engine::PathId;
-use crate::engine::yfilter::YFilter;
+use crate::engine::yfilter::{Walk, YFilter};
 use crate::pattern::LinearPath;
 
 /// Of so many paths, keys have three names in place of two.
@@ -17,6 +16,8 @@ const SAMPLE: usize = 20_000;
 const SHARE: usize = 400;
 /// Names that can be in a key.
 const MOST: usize = 6;
+/// Paths that one document waits for.
+const PIECE: usize = 4_096;
 /// Bits of a word that stand for names; the others for depths.
 const NAME_BITS: u32 = 48;
 
@@ -49,34 +50,6 @@ pub(in crate::engine) struct Keyed {
 }
 
 impl Keyed {
-    /// The paths of an automaton; nothing if some cannot be looked up so, if they take more than `budget` bytes, or if
-    /// the caller no longer waits.
-    pub(in crate::engine) fn of(automaton: &YFilter, paths: usize, budget: usize) -> Option<Self> {
-        let size = if paths > MANY { 3 } else { 2 };
-        let mut frequent: HashMap<Shape, u32> = HashMap::new();
-        let (mut places, mut seen) = (Vec::new(), 0);
-        let every = paths.div_ceil(SAMPLE).max(1);
-        let mut pulse = Pulse::default();
-        let all = automaton.each_path(|path, _| {
-            if seen % every == 0 {
-                anchored(path, &mut places);
-                choices(&places, size, |key| *frequent.entry(Shape::of(key)).or_default() += 1);
-            }
-            seen += 1;
-            !pulse.requested()
-        });
-        if !all {
-            return None;
-        }
-        let least = (seen.div_ceil(every) / SHARE) as u32;
-        frequent.retain(|_, paths| *paths >= least);
-        let mut written = Written { size, frequent, ..Written::default() };
-        let fits = automaton.each_path(|path, number| {
-            written.bytes() <= budget && written.add(path, number).is_some() && !pulse.requested()
-        });
-        fits.then(|| written.finish())
-    }
-
     /// The candidates of a key.
     #[inline]
     pub(super) fn candidates(&self, key: u64) -> Option<std::ops::Range<usize>> {
@@ -103,6 +76,70 @@ impl Keyed {
             + self.needs.capacity() * 8
             + self.candidates.capacity() * size_of::<Candidate>()
             + self.steps.capacity() * size_of::<Step>()
+    }
+}
+
+/// A table that is being built, some paths at a time: to build it at once takes seconds for a million paths.
+#[derive(Debug)]
+pub(in crate::engine) struct Building {
+    walk: Walk,
+    /// One of so many paths is looked at to see which shapes are frequent.
+    every: usize,
+    seen: usize,
+    /// Whether they are known.
+    sampled: bool,
+    budget: usize,
+    written: Written,
+}
+
+/// How far a table has come.
+pub(in crate::engine) enum Progress {
+    /// There is more to do.
+    More(Box<Building>),
+    /// It is built.
+    Done(Keyed),
+    /// It takes too many bytes, or a path cannot be looked up so.
+    Refused,
+}
+
+impl Building {
+    /// Begins with so many paths of an automaton; nothing if some cannot be looked up by keys.
+    pub(in crate::engine) fn new(automaton: &YFilter, paths: usize, budget: usize) -> Option<Box<Self>> {
+        let written = Written { size: if paths > MANY { 3 } else { 2 }, ..Written::default() };
+        let every = paths.div_ceil(SAMPLE).max(1);
+        let walk = Walk::new(automaton)?;
+        Some(Box::new(Self { walk, every, seen: 0, sampled: false, budget, written }))
+    }
+
+    /// Looks at some more paths of the automaton, which has not changed.
+    pub(in crate::engine) fn more(mut self: Box<Self>, automaton: &YFilter) -> Progress {
+        for _ in 0..PIECE {
+            let Self { walk, every, seen, sampled, budget, written } = &mut *self;
+            let Some((path, number)) = walk.next(automaton) else { return self.turn() };
+            if *sampled {
+                if written.bytes() > *budget || written.add(path, number).is_none() {
+                    return Progress::Refused;
+                }
+            } else {
+                if seen.is_multiple_of(*every) {
+                    written.sample(path);
+                }
+                *seen += 1;
+            }
+        }
+        Progress::More(self)
+    }
+
+    /// All paths were looked at, for the first time or the second.
+    fn turn(mut self: Box<Self>) -> Progress {
+        if self.sampled {
+            return Progress::Done(self.written.finish());
+        }
+        let least = (self.seen.div_ceil(self.every) / SHARE) as u32;
+        self.written.frequent.retain(|_, paths| *paths >= least);
+        self.sampled = true;
+        self.walk.restart();
+        Progress::More(self)
     }
 }
 
@@ -135,7 +172,7 @@ fn choices(places: &[Anchored], size: usize, mut take: impl FnMut(&[Anchored])) 
 }
 
 /// What is written while paths are looked at.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Written {
     size: usize,
     /// Shapes, and how many paths could have them.
@@ -152,6 +189,13 @@ struct Written {
 impl Written {
     fn bytes(&self) -> usize {
         self.keys.len() * 48 + self.steps.len() * size_of::<Step>()
+    }
+
+    /// Counts the shapes that a path could have.
+    fn sample(&mut self, path: &LinearPath) {
+        let Self { places, frequent, .. } = self;
+        anchored(path, places);
+        choices(places, self.size, |key| *frequent.entry(Shape::of(key)).or_default() += 1);
     }
 
     fn add(&mut self, path: &LinearPath, number: PathId) -> Option<()> {

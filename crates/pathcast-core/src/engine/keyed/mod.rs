@@ -22,5 +22,5 @@ mod check;
 mod run;
 mod shape;
 
-pub(super) use build::Keyed;
+pub(super) use build::{Building, Keyed, Progress};
 pub(super) use run::Run;

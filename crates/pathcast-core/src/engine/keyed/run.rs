@@ -90,11 +90,8 @@ impl Run {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-    use std::sync::atomic::AtomicBool;
-
     use super::*;
-    use crate::cancel::{Watch, under};
+    use crate::engine::keyed::{Building, Progress};
     use crate::engine::yfilter::YFilter;
     use crate::engine::{Engine, PathId};
     use crate::pattern::{LinearPath, LinearStep, NameTest, Tail};
@@ -122,10 +119,21 @@ mod tests {
         }
     }
 
+    fn built(automaton: &YFilter, paths: usize, budget: usize) -> Option<Keyed> {
+        let mut building = Building::new(automaton, paths, budget)?;
+        loop {
+            match building.more(automaton) {
+                Progress::More(unfinished) => building = unfinished,
+                Progress::Done(keyed) => return Some(keyed),
+                Progress::Refused => return None,
+            }
+        }
+    }
+
     #[test]
     fn keys_find_what_the_shared_automaton_finds() {
         let mut random = Random(20_261_116);
-        for (number, names) in [(40, 2), (300, 3), (3_000, 4), (3_000, 70)] {
+        for (number, names) in [(40, 2), (300, 3), (3_000, 4), (9_000, 70)] {
             let mut automaton = YFilter::default();
             let mut known = std::collections::HashSet::new();
             for id in 0..number {
@@ -134,10 +142,8 @@ mod tests {
                     automaton.insert(&path, PathId(id));
                 }
             }
-            let keyed = Keyed::of(&automaton, known.len(), 1 << 30).expect("no attributes");
-            let over = Watch { flag: Some(Arc::new(AtomicBool::new(true))), ask: None };
-            let unwanted = || Keyed::of(&automaton, known.len(), 1 << 30);
-            assert!(known.len() < 64 || under(over, unwanted).is_none(), "nobody waits for it");
+            let keyed = built(&automaton, known.len(), 1 << 30).expect("no attributes");
+            assert!(built(&automaton, known.len(), 1).is_none(), "too many bytes");
             let (mut run, mut other) = (Run::default(), automaton.new_run(0));
             let (mut found, mut expected) = (Found::default(), Found::default());
             let mut matched = 0;

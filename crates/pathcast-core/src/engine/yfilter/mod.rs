@@ -20,4 +20,5 @@ mod run;
 pub(super) use automaton::StateId;
 pub use automaton::YFilter;
 pub(super) use configuration::Configuration;
+pub(super) use paths::Walk;
 pub use run::Run;

@@ -7,53 +7,70 @@ use crate::names::NameId;
 use crate::pattern::{LinearPath, LinearStep, NameTest, Tail};
 
 /// What leads to a state.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Hop {
     Star,
     Descendant,
     Name(NameId),
 }
 
-impl YFilter {
-    /// Hands over every path as long as they are taken; false if one was not, ends in an attribute, or tests a part of a
-    /// name.
-    pub(in crate::engine) fn each_path(&self, mut take: impl FnMut(&LinearPath, PathId) -> bool) -> bool {
-        let mut edges = Vec::with_capacity(self.edges.len());
-        for edge in &self.edges {
-            let Some(name) = edge.symbol.whole_name() else { return false };
-            edges.push((edge.from, name, edge.to));
+/// A walk over all paths, which may pause as long as the automaton does not change.
+#[derive(Debug)]
+pub(in crate::engine) struct Walk {
+    /// The edges by name, by where they start.
+    edges: Vec<(StateId, NameId, StateId)>,
+    /// By state: its first edge, and behind all of them the end.
+    first: Vec<u32>,
+    /// States to be visited, with their depth and what leads there.
+    open: Vec<(StateId, u32, Option<Hop>)>,
+    hops: Vec<Hop>,
+    path: LinearPath,
+}
+
+impl Walk {
+    /// A walk from the beginning; nothing if a path ends in an attribute or tests a part of a name.
+    pub(in crate::engine) fn new(automaton: &YFilter) -> Option<Self> {
+        let mut edges = Vec::with_capacity(automaton.edges.len());
+        for edge in &automaton.edges {
+            edges.push((edge.from, edge.symbol.whole_name()?, edge.to));
         }
         edges.sort_unstable();
-        // By state: its first edge, and behind all of them the end.
-        let mut first = vec![0; self.states.len() + 1];
+        let mut first = vec![0; automaton.states.len() + 1];
         for (from, ..) in &edges {
             first[*from as usize + 1] += 1;
         }
         for at in 1..first.len() {
             first[at] += first[at - 1];
         }
-        let mut path = LinearPath::default();
-        let mut hops: Vec<Hop> = Vec::new();
-        let mut open: Vec<(StateId, usize, Option<Hop>)> = vec![(0, 0, None)];
-        while let Some((id, depth, hop)) = open.pop() {
-            hops.truncate(depth.saturating_sub(1));
-            hops.extend(hop);
-            let state = &self.states[id as usize];
-            if let Some(number) = state.path() {
-                write(&hops, &mut path);
-                if !take(&path, number) {
-                    return false;
-                }
-            }
-            let by_name = &edges[first[id as usize]..first[id as usize + 1]];
-            open.extend(by_name.iter().map(|&(_, name, to)| (to, depth + 1, Some(Hop::Name(name)))));
+        let (hops, path) = (Vec::new(), LinearPath::default());
+        Some(Self { edges, first, open: vec![(0, 0, None)], hops, path })
+    }
+
+    /// Begins again.
+    pub(in crate::engine) fn restart(&mut self) {
+        self.open = vec![(0, 0, None)];
+    }
+
+    /// The next path.
+    pub(in crate::engine) fn next(&mut self, automaton: &YFilter) -> Option<(&LinearPath, PathId)> {
+        while let Some((id, depth, hop)) = self.open.pop() {
+            self.hops.truncate(depth.saturating_sub(1) as usize);
+            self.hops.extend(hop);
+            let state = &automaton.states[id as usize];
+            let by_name = self.first[id as usize] as usize..self.first[id as usize + 1] as usize;
+            let named = self.edges[by_name].iter();
+            self.open.extend(named.map(|&(_, name, to)| (to, depth + 1, Some(Hop::Name(name)))));
             for (to, hop) in [(state.star, Hop::Star), (state.descendant, Hop::Descendant)] {
                 if to != NONE {
-                    open.push((to, depth + 1, Some(hop)));
+                    self.open.push((to, depth + 1, Some(hop)));
                 }
             }
+            if let Some(number) = state.path() {
+                write(&self.hops, &mut self.path);
+                return Some((&self.path, number));
+            }
         }
-        true
+        None
     }
 }
 
