@@ -10,6 +10,7 @@ use pathcast_core::names::Namespaces;
 use pathcast_core::xpath::{Binding, Variables};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBool, PyDict, PyInt, PyString};
 use pyo3_arrow::PyTable;
 
@@ -72,6 +73,10 @@ pub(crate) fn named<'py, T: FromPyObjectOwned<'py>>(
 
 /// Refuses an id that is there twice.
 pub(crate) fn refuse_twice(rows: &[Subscription]) -> PyResult<()> {
+    // Row numbers and sorted ids need no table.
+    if rows.is_sorted_by(|one, next| one.id < next.id) {
+        return Ok(());
+    }
     let mut seen = HashMap::with_capacity(rows.len());
     for (at, row) in rows.iter().enumerate() {
         if let Some(first) = seen.insert(&row.id, at) {
@@ -122,7 +127,7 @@ fn python_row(row: &Bound<'_, PyAny>, ordered: bool) -> PyResult<Subscription> {
     let own: Option<bool> = if length > 2 { named("ordered", &item(2)?)? } else { None };
     let further = |at: usize| if length > at { item(at).map(Some) } else { Ok(None) };
     let (namespaces, variables) = (further(3)?, further(4)?);
-    let xpath: String = named("xpath", &item(1)?)?;
+    let xpath: PyBackedStr = named("xpath", &item(1)?)?;
     Ok(Subscription {
         id: id_from_python(&item(0)?)?,
         written: written(&xpath, own.unwrap_or(ordered), namespaces.as_ref(), variables.as_ref())?,

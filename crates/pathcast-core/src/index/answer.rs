@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::expression::{Expression, ExpressionId};
+use super::expression::{Expression, ExpressionId, Kind};
 use super::expressions::Expressions;
 use super::memo::{Memo, Remembered};
 use super::prepared::Prepared;
@@ -101,7 +101,7 @@ fn collect(expressions: &Expressions, found: &Found) -> Remembered {
         matched.extend(paths.expression(path));
         for &waiting in paths.waiting(path) {
             match expressions.get(waiting) {
-                Expression::Twig { required, .. } => {
+                Kind::Other(Expression::Twig { required, .. }) => {
                     if required.iter().all(|&path| found.contains(path)) {
                         candidates.push(waiting);
                     }
@@ -149,7 +149,7 @@ pub(super) fn decide(
     let (mut matched, mut undecided) = (answer.matched.to_vec(), Vec::new());
     for &id in answer.candidates.iter().chain(found) {
         let holds = match expressions.get(id) {
-            Expression::Twig { condition, exact: false, .. } => evaluator.decide(*condition),
+            Kind::Other(Expression::Twig { condition, exact: false, .. }) => evaluator.decide(*condition),
             _ => Ok(true),
         };
         match holds {

@@ -5,7 +5,7 @@
 
 use hashbrown::{HashMap, HashTable};
 
-use super::expression::{Expression, ExpressionId};
+use super::expression::{Expression, ExpressionId, Kind, Table};
 use super::normal_form::NormalForm;
 use super::paths::{Paths, filtered_key, path_condition};
 use super::twigs::Twigs;
@@ -17,8 +17,7 @@ use crate::tree_automaton::gate;
 /// The distinct expressions.
 #[derive(Default)]
 pub(super) struct Expressions {
-    expressions: Vec<Expression>,
-    free: Vec<ExpressionId>,
+    table: Table,
     pub(super) paths: Paths,
     pub(super) twigs: Twigs,
     /// Those that the tree automaton decides, by their bytes.
@@ -33,37 +32,44 @@ pub(super) struct Expressions {
 impl Expressions {
     /// How many there are.
     pub(super) fn len(&self) -> usize {
-        self.expressions.len() - self.free.len()
+        self.table.len()
     }
 
     /// How many are not linear.
     pub(super) fn twigs(&self) -> usize {
-        let twig = |each: &&Expression| {
-            matches!(each, Expression::Decided(_) | Expression::Twig { .. } | Expression::Taken { .. })
+        let twig = |each: &Kind<&Expression>| {
+            matches!(
+                each,
+                Kind::Other(Expression::Decided(_) | Expression::Twig { .. } | Expression::Taken { .. })
+            )
         };
-        self.expressions.iter().filter(twig).count()
+        self.table.iter().filter(twig).count()
     }
 
     /// One more than the largest number.
     pub(super) fn bound(&self) -> usize {
-        self.expressions.len()
+        self.table.bound()
     }
 
     #[inline]
-    pub(super) fn get(&self, id: ExpressionId) -> &Expression {
-        &self.expressions[id as usize]
+    pub(super) fn get(&self, id: ExpressionId) -> Kind<&Expression> {
+        self.table.get(id)
     }
 
     /// All numbers with what they stand for, those out of use included.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Expression> {
-        self.expressions.iter()
+    pub(super) fn iter(&self) -> impl Iterator<Item = Kind<&Expression>> {
+        self.table.iter()
     }
 
     /// The condition that an expression is.
     pub(super) fn condition(&self, id: ExpressionId) -> Condition {
         let path = |path: PathId| path_condition(self.paths.key(path));
-        match self.get(id) {
-            Expression::Free => Condition::False,
+        let expression = match self.get(id) {
+            Kind::Free => return Condition::False,
+            Kind::Linear(number) => return path(number),
+            Kind::Other(expression) => expression,
+        };
+        match expression {
             Expression::Constant(value) => {
                 if *value {
                     Condition::True
@@ -71,7 +77,6 @@ impl Expressions {
                     Condition::False
                 }
             }
-            Expression::Linear(number) => path(*number),
             Expression::AnyOf(numbers) => or(numbers.iter().map(|&number| path(number))),
             Expression::Twig { condition, .. } => self.twigs.arena.expand(*condition),
             Expression::Decided(bytes) => {
@@ -112,9 +117,9 @@ impl Expressions {
                 match self.twigs.find(condition) {
                     Ok(known) => known,
                     Err(shared) => {
-                        let fresh = self.place(Expression::Free);
+                        let fresh = self.reserve();
                         let twig = self.twigs.place(condition, shared, fresh, &mut self.paths, engine);
-                        self.expressions[fresh as usize] = twig;
+                        self.table.set(fresh, twig);
                         fresh
                     }
                 }
@@ -129,7 +134,8 @@ impl Expressions {
             self.paths.release_user(path);
             return known;
         }
-        let fresh = self.place(Expression::Linear(path));
+        let fresh = self.reserve();
+        self.table.set_path(fresh, path);
         self.paths.set_expression(path, fresh);
         fresh
     }
@@ -149,9 +155,9 @@ impl Expressions {
         let place = hash(&*key);
         let fresh = self.place(Expression::Decided(key.into()));
         self.twigs.automaton.insert(&gate.necessary, fresh);
-        let expressions = &self.expressions;
-        self.decided.insert_unique(place, fresh, |&id| match &expressions[id as usize] {
-            Expression::Decided(key) => hash(&**key),
+        let table = &self.table;
+        self.decided.insert_unique(place, fresh, |&id| match table.get(id) {
+            Kind::Other(Expression::Decided(key)) => hash(&**key),
             _ => 0,
         });
         Some(fresh)
@@ -159,7 +165,7 @@ impl Expressions {
 
     /// The bytes of an expression that the tree automaton decides.
     fn decided_key(&self, id: ExpressionId) -> Option<&[u8]> {
-        if let Expression::Decided(key) = self.get(id) { Some(key) } else { None }
+        if let Kind::Other(Expression::Decided(key)) = self.get(id) { Some(key) } else { None }
     }
 
     fn intern_alternatives(&mut self, keys: &[Box<[u8]>], engine: &mut dyn AnyEngine) -> ExpressionId {
@@ -185,26 +191,26 @@ impl Expressions {
     }
 
     fn place(&mut self, expression: Expression) -> ExpressionId {
+        let fresh = self.reserve();
+        self.table.set(fresh, expression);
+        fresh
+    }
+
+    fn reserve(&mut self) -> ExpressionId {
         self.changes += 1;
-        match self.free.pop() {
-            Some(id) => {
-                self.expressions[id as usize] = expression;
-                id
-            }
-            None => {
-                self.expressions.push(expression);
-                (self.expressions.len() - 1) as ExpressionId
-            }
-        }
+        self.table.reserve()
     }
 
     /// Takes out an expression that nobody subscribes to any more.
     pub(super) fn release(&mut self, id: ExpressionId, engine: &mut dyn AnyEngine) {
         self.changes += 1;
-        match std::mem::replace(&mut self.expressions[id as usize], Expression::Free) {
-            Expression::Free => return,
+        let expression = match self.table.remove(id) {
+            Kind::Free => return,
+            Kind::Linear(path) => return self.paths.release_expression(path, engine),
+            Kind::Other(expression) => expression,
+        };
+        match expression {
             Expression::Constant(constant) => self.constants[usize::from(constant)] = None,
-            Expression::Linear(path) => self.paths.release_expression(path, engine),
             Expression::AnyOf(paths) => {
                 self.alternatives.remove(&paths);
                 for &path in &paths {
@@ -225,27 +231,18 @@ impl Expressions {
                 self.twigs.release_taken(condition);
             }
         }
-        self.free.push(id);
     }
 
     /// Gives back room that was kept for growth.
     pub(super) fn settle(&mut self) {
         self.paths.settle();
         self.twigs.automaton.settle();
-        self.expressions.shrink_to_fit();
+        self.table.settle();
     }
 
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
-        let lists = self.expressions.iter().map(|expression| match expression {
-            Expression::Decided(key) => key.len(),
-            Expression::Twig { required, .. } => required.len() * size_of::<PathId>(),
-            Expression::AnyOf(paths) => 2 * paths.len() * size_of::<PathId>(),
-            _ => 0,
-        });
-        lists.sum::<usize>()
-            + self.expressions.capacity() * size_of::<Expression>()
-            + self.free.capacity() * size_of::<ExpressionId>()
+        self.table.memory_bytes()
             + self.decided.allocation_size()
             + self.paths.memory_bytes()
             + self.twigs.memory_bytes()

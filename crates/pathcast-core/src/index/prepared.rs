@@ -4,7 +4,7 @@
 //! path when that first happens, and then kept. It holds while the engine's numbers do not change and nothing else
 //! follows from one of the set's paths, and all of it together stays within a budget.
 
-use super::expression::{Expression, ExpressionId};
+use super::expression::{Expression, ExpressionId, Kind};
 use super::expressions::Expressions;
 use super::paths::Paths;
 use crate::pattern::PathId;
@@ -70,7 +70,7 @@ impl Prepared {
         for &path in paths {
             self.matched.extend(expressions.paths.expression(path));
             for &waiting in expressions.paths.waiting(path) {
-                if matches!(expressions.get(waiting), Expression::AnyOf(_)) {
+                if matches!(expressions.get(waiting), Kind::Other(Expression::AnyOf(_))) {
                     self.matched.push(waiting);
                 } else {
                     candidates = true;

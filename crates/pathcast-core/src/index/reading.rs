@@ -6,7 +6,7 @@ use super::normal_form::NormalForm;
 use super::schema::{Applied, SchemaOptions, SchemaUse};
 use super::settings::Settings;
 use crate::names::{Names, Namespaces};
-use crate::pattern::{Printer, Scope, Written};
+use crate::pattern::{Printer, Scope, Written, plain_path};
 use crate::xpath::XPathError;
 
 /// What reading an expression needs and changes.
@@ -31,6 +31,15 @@ impl Reading {
         &mut self,
         written: &Written,
     ) -> Result<(NormalForm, Option<String>), XPathError> {
+        if self.schema.is_none() {
+            let Settings { namespaces, ignore_namespaces, limits, .. } = &self.settings;
+            let namespaces: &[&[_]] = &[&written.namespaces, namespaces];
+            let mut scope =
+                Scope { names: &mut self.names, namespaces, ignore_namespaces: *ignore_namespaces };
+            if let Some(path) = plain_path(written, &mut scope, limits) {
+                return Ok((NormalForm::Linear(path.to_bytes()), None));
+            }
+        }
         let Applied { condition, warning, pruned } = self.condition(written)?;
         if let (true, Some(schema)) = (pruned, &mut self.schema) {
             schema.note_pruned();

@@ -2,7 +2,7 @@
 
 use super::answer::Decided;
 use super::batch;
-use super::expression::{Expression, VACANT};
+use super::expression::{Expression, Kind, VACANT};
 use super::expressions::Expressions;
 use super::hosted::Hosted;
 use super::ids::Id;
@@ -364,7 +364,8 @@ impl Index {
     pub fn stats(&self) -> Stats {
         let (cache, remembered_bytes) = self.runs.cache_stats(&*self.engine);
         let choice = self.engine.choice(self.cache_bytes());
-        let linear = |each: &&Expression| matches!(each, Expression::Linear(_) | Expression::AnyOf(_));
+        let linear =
+            |each: &Kind<&Expression>| matches!(each, Kind::Linear(_) | Kind::Other(Expression::AnyOf(_)));
         let twigs = &self.expressions.twigs;
         Stats {
             subscriptions: self.len(),

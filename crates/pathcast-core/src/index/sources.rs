@@ -55,22 +55,30 @@ pub(super) fn to_keep(written: &Written, form: &NormalForm, names: &Names) -> Op
     (!plain || !says(form, &written.xpath, names)).then(|| written.to_bytes())
 }
 
-/// Whether a normal form is a path of names alone, and printed as this text.
+/// Whether a normal form is a path of elements, and printed as this text.
 fn says(form: &NormalForm, mut text: &str, names: &Names) -> bool {
     let NormalForm::Linear(key) = form else { return false };
-    let Ok(LinearPath { steps, tail: Tail::End }) = LinearPath::decode(&mut &**key, usize::MAX) else {
+    let Ok(LinearPath { steps, tail }) = LinearPath::decode(&mut &**key, usize::MAX) else {
         return false;
     };
     for step in steps {
-        let (1, NameTest::Name(name)) = (step.min, step.name) else { return false };
+        let NameTest::Name(name) = step.name else { return false };
         let ("", local) = names.parts(name) else { return false };
         let axis = if step.exact { "/" } else { "//" };
-        let Some(rest) = text.strip_prefix(axis).and_then(|rest| rest.strip_prefix(local)) else {
-            return false;
-        };
+        let rest = without_wildcards(text, step.min - 1).and_then(|rest| rest.strip_prefix(axis));
+        let Some(rest) = rest.and_then(|rest| rest.strip_prefix(local)) else { return false };
         text = rest;
     }
-    text.is_empty()
+    match tail {
+        Tail::End => text.is_empty(),
+        Tail::Wild(levels) => without_wildcards(text, levels) == Some(""),
+        Tail::Attribute { .. } => false,
+    }
+}
+
+/// What follows so many steps to any element.
+fn without_wildcards(text: &str, levels: u32) -> Option<&str> {
+    (0..levels).try_fold(text, |text, _| text.strip_prefix("/*"))
 }
 
 #[cfg(test)]
@@ -80,9 +88,9 @@ mod tests {
 
     #[test]
     fn every_expression_is_told_as_it_was_written_and_plain_ones_take_no_room() {
-        let plain = ["/a", "//a", "/a/b//c", "//ab//a/b", "/a//b/c.d"];
-        let others =
-            ["a", "/a/*", "/*//b", "//*/a", "/a/@b", "/a[b]/c", " /a", "/a/child::b", "/a | /b", "/"];
+        let plain =
+            ["/a", "//a", "/a/b//c", "//ab//a/b", "/a//b/c.d", "/a/*", "/*//b", "/*/*/a/*/*", "/*", "/*/*"];
+        let others = ["a", "//*/a", "/a/@b", "/a[b]/c", " /a", "/a/child::b", "/a | /b", "/", "/a//*", "//*"];
         let mut index = Index::new(Settings::default());
         for (number, xpath) in (0..).zip(plain.iter().chain(&others)) {
             index.add(Id::Number(number), xpath, false, &Vec::new()).unwrap();

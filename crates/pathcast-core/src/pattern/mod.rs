@@ -24,6 +24,7 @@ mod node;
 mod normalise;
 mod ordered;
 mod place;
+mod plain;
 mod print;
 mod print_typed;
 mod scope;
@@ -45,6 +46,7 @@ pub use filtered::{FilteredPath, FilteredStep, as_filtered, decompose, heap_byte
 pub use linear::{LinearPath, LinearStep, PathId, Tail, Trigger, as_linear, trigger};
 pub use mode::normalise;
 pub use place::Place;
+pub(crate) use plain::plain_path;
 pub use print::Printer;
 pub use scope::Scope;
 pub(crate) use scope::{attribute_name, node_test};

@@ -59,12 +59,17 @@ impl<'a> Scope<'a> {
     ) -> Result<NameId, XPathError> {
         let namespace = match prefix {
             Some(prefix) => self.namespace(prefix, column)?,
-            None if element && !self.ignore_namespaces => {
-                self.uri("").map_or(NamespaceId::NONE, |uri| self.names.intern_namespace(uri))
-            }
+            None if element => return Ok(self.element(local)),
             None => NamespaceId::NONE,
         };
         Ok(self.names.intern(namespace, local))
+    }
+
+    /// The name of an element without a prefix.
+    pub(super) fn element(&mut self, local: &str) -> NameId {
+        let uri = if self.ignore_namespaces { None } else { self.uri("") };
+        let namespace = uri.map_or(NamespaceId::NONE, |uri| self.names.intern_namespace(uri));
+        self.names.intern(namespace, local)
     }
 
     fn namespace_test(&mut self, prefix: &str, column: ast::Column) -> Result<NameTest, XPathError> {

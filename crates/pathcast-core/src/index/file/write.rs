@@ -2,7 +2,7 @@
 
 use std::io::{self, Seek, SeekFrom, Write};
 
-use super::super::expression::Expression;
+use super::super::expression::{Expression, Kind};
 use super::super::ids::Id;
 use super::super::paths::filtered_condition;
 use super::super::schema::{SchemaOptions, Validate};
@@ -99,36 +99,36 @@ impl Index {
     fn encode_expressions(&self, file: &mut Payload<impl Write + Seek>) -> Result<(), IndexFormatError> {
         let mut numbers = vec![0_u64; self.expressions.iter().count()];
         encode_number(self.expressions.len() as u64, &mut file.piece);
-        let live = self.expressions.iter().enumerate().filter(|(_, each)| !matches!(each, Expression::Free));
+        let live = self.expressions.iter().enumerate().filter(|(_, each)| !matches!(each, Kind::Free));
         for (number, (at, expression)) in live.enumerate() {
             numbers[at] = number as u64;
             let out = file.next()?;
             match expression {
-                Expression::Linear(path) => match filtered_condition(self.expressions.paths.key(*path)) {
+                Kind::Linear(path) => match filtered_condition(self.expressions.paths.key(path)) {
                     None => {
                         out.push(0);
-                        out.extend(self.expressions.paths.key(*path));
+                        out.extend(self.expressions.paths.key(path));
                     }
                     Some(condition) => {
                         out.push(1);
                         out.extend(condition);
                     }
                 },
-                Expression::Decided(condition) => {
+                Kind::Other(Expression::Decided(condition)) => {
                     out.push(1);
                     out.extend(condition);
                 }
-                Expression::Taken { condition, .. } | Expression::Twig { condition, .. } => {
+                Kind::Other(Expression::Taken { condition, .. } | Expression::Twig { condition, .. }) => {
                     out.push(1);
                     encode_condition(&self.expressions.twigs.arena.expand(*condition), out);
                 }
-                Expression::AnyOf(paths) => {
+                Kind::Other(Expression::AnyOf(paths)) => {
                     out.push(4);
                     encode_number(paths.len() as u64, out);
                     paths.iter().for_each(|&path| out.extend(self.expressions.paths.key(path)));
                 }
-                Expression::Constant(value) => out.push(2 + u8::from(*value)),
-                Expression::Free => {}
+                Kind::Other(Expression::Constant(value)) => out.push(2 + u8::from(*value)),
+                Kind::Free => {}
             }
         }
         encode_number(self.len() as u64, &mut file.piece);
