@@ -33,7 +33,7 @@ from pathcast.explanation import (
 )
 from pathcast.index import Cancellation, Index, MatchBatch, Matches, Node, engines, matches
 from pathcast.limits import Limits
-from pathcast.types import XPath
+from pathcast.types import Groups, XPath
 
 __all__ = [
     "Cancellation",
@@ -46,6 +46,7 @@ __all__ = [
     "ExplainedPredicate",
     "ExplainedStep",
     "Explanation",
+    "Groups",
     "Index",
     "IndexFormatError",
     "LimitError",

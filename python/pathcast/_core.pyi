@@ -4,7 +4,7 @@ from typing import Any, SupportsIndex, final, overload
 
 from pathcast.errors import DocumentError, XPathError
 from pathcast.limits import Limits
-from pathcast.types import ArrowArray, ArrowStream, Document, Id, Subscription, Variables
+from pathcast.types import ArrowArray, ArrowStream, Document, Groups, Id, Subscription, Variables
 
 __all__ = [
     "Batch",
@@ -379,3 +379,6 @@ class Batch(Sequence[Matches | DocumentError]):
 
     def to_arrow(self) -> Any:
         """The ids of all documents as an Arrow list array; null for a bad document."""
+
+    def to_groups(self) -> Groups:
+        """The groups of subscriptions that each document matched, and the ids of each group."""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from io import RawIOBase
-from typing import BinaryIO, Protocol, TypeAlias
+from typing import Any, BinaryIO, NamedTuple, Protocol, TypeAlias
 
 Id: TypeAlias = str | int
 """What names a subscription: a string, or an integer of up to 64 bits."""
@@ -52,3 +52,24 @@ class ArrowStream(Protocol):
     """A table or a chunked array of any Arrow library."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+
+class Groups(NamedTuple):
+    """What many documents matched, by groups: subscriptions to the same expression are named once.
+
+    A popular expression has thousands of subscriptions, which match together. Where a document matches
+    170,000 subscriptions it matches some 2,000 groups, so this takes a small part of the time and the memory
+    of lists of ids. Both are `pyarrow.ListArray`. A group is a place in `members` of the same result.
+
+    >>> from pathcast import Index
+    >>> index = Index()
+    >>> index.add_many([("ann", "//goal"), ("bob", "//item"), ("eve", "//goal")])
+    >>> documents, members = index.match_many(["<goal/>", "<item><goal/></item>", "<bad>"]).to_groups()
+    >>> documents.to_pylist(), members.to_pylist()
+    ([[0], [0, 1], None], [['ann', 'eve'], ['bob']])
+    """
+
+    documents: Any
+    """For each document the groups that it matched, in no order; null for a bad one."""
+    members: Any
+    """For each group that some document matched its ids, in order of registration."""

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 import pathcast
 from pathcast.spark.artifact import Settings, Shard
-from pathcast.spark.worker import answers
+from pathcast.spark.worker import answers, deliveries
 from pathcast.spark.worker import match as worker
 from pathcast.spark.worker.answers import Result, Shape
 from pathcast.spark.worker.match import MatchJob, match_batches
@@ -38,7 +38,7 @@ def sent(
     rows: list[dict[str, Any]] = []
     for batch in batches:
         if "found" in batch.schema.names:
-            assert sum(map(len, batch["found"].to_pylist())) <= answers._SENT
+            assert sum(map(len, batch["found"].to_pylist())) <= answers.SENT
         rows += batch.to_pylist()
     assert all(0 < len(row["found"]) <= answers._LISTED for row in rows if "found" in row)
     return rows
@@ -50,7 +50,7 @@ def test_lists_of_any_length_are_sent_whole(
     monkeypatch: pytest.MonkeyPatch, listed: int, together: int, subscribers: bool
 ) -> None:
     monkeypatch.setattr(answers, "_LISTED", listed)
-    monkeypatch.setattr(answers, "_SENT", together)
+    monkeypatch.setattr(answers, "SENT", together)
     rows = sent(monkeypatch, "matches", subscribers)
     found = [(row["doc_id"], each["subscription_id"]) for row in rows for each in row["found"]]
     if subscribers:
@@ -78,7 +78,7 @@ def test_a_dead_letter_stays_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("together", [1, 5, 1000])
 def test_rows_groups_and_deliveries_say_the_same(monkeypatch: pytest.MonkeyPatch, together: int) -> None:
-    monkeypatch.setattr(answers, "_SENT", together)
+    monkeypatch.setattr(answers, "SENT", together)
     flat = sent(monkeypatch, "matches", True, "rows")
     pairs = sorted((row["doc_id"], row["subscription_id"]) for row in flat)
     assert len(pairs) == 5 * ALL
@@ -97,8 +97,9 @@ def test_a_subscriber_gets_one_row_a_document() -> None:
     index.add_many([(at, "//a") for at in range(6)])
     names = pa.array(["x", "y", "x", None, "y", "x"])
     shard = OpenShard(index, pa.array([10, 11, 12, 13, 14, 15]), names)
-    lists = index.match_many(["<a/>", "<bad>", "<b/>", "<a/>"]).to_arrow()
-    (batch,) = answers.shaped(pa.array(["p", "q", "r", "s"]), lists, shard, "delivered", "rows")
+    groups = index.match_many(["<a/>", "<bad>", "<b/>", "<a/>"]).to_groups()
+    assert deliveries.count(groups) == 12
+    (batch,) = deliveries.delivered(pa.array(["p", "q", "r", "s"]), groups, shard)
     one = [("x", [10, 12, 15]), ("y", [11, 14]), ("13", [13])]
     assert [tuple(row.values()) for row in batch.to_pylist()] == [
         (document, *each) for document in ("p", "s") for each in one

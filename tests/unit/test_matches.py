@@ -354,3 +354,57 @@ def test_matching_while_others_add_and_remove() -> None:
     assert not any(thread.is_alive() for thread in threads), "a deadlock"
     assert not problems, problems[:3]
     assert index.match(document)[:2] == ["always", "pair"]
+
+
+# Groups
+
+
+def expanded(groups: pathcast.Groups) -> list[list[Any] | None]:
+    """For each document the ids that its groups have, sorted."""
+    members = groups.members.to_pylist()
+    return [
+        None if found is None else sorted(id for group in found for id in members[group])
+        for found in groups.documents.to_pylist()
+    ]
+
+
+@pytest.mark.parametrize("number", [True, False])
+def test_groups_say_what_lists_say_and_name_each_id_once(number: bool) -> None:
+    index = pathcast.Index()
+    ids = [at if number else f"s{at}" for at in range(300)]
+    index.add_many((id, f"//e{at % 7}[@x or {at % 2}]") for at, id in enumerate(ids))
+    index.add_many((id, "//e1") for id in ids[::5])
+    documents = ["<e0 x='1'/>", "<e1><e2/></e1>", "<bad>", "<none/>", "<e3 x=''><e1/><e6/></e3>", None]
+    batch = index.match_many(documents)
+    groups = batch.to_groups()
+    lists = batch.to_arrow().to_pylist()
+    assert expanded(groups) == [each and sorted(each) if each is not None else None for each in lists]
+    named = [id for members in groups.members.to_pylist() for id in members]
+    assert len(named) == len(set(named)) == len({id for each in lists for id in each or ()})
+    assert all(members == sorted(members, key=ids.index) for members in groups.members.to_pylist())
+    assert groups.members.type == pa.list_(pa.int64() if number else pa.string())
+
+
+def test_groups_of_nothing_are_none() -> None:
+    groups = pathcast.Index().match_many(["<a/>", "<bad>"]).to_groups()
+    assert groups.documents.to_pylist() == [[], None]
+    assert groups.members.to_pylist() == []
+
+
+# Memory that is used again
+
+
+def test_a_column_stays_what_it_was_while_others_come_and_go() -> None:
+    index = index_of(range(5_000))
+    index.add("b", "//b")
+    index.remove("b")
+    kept = index.match_many(["<a/>"] * 3).to_arrow()
+    for count in (1, 7, 2, 30):
+        other = index.match_many(["<a/>", "<b/>"] * count).to_arrow()
+        assert other.to_pylist() == [list(range(5_000)), []] * count
+        part = other.slice(count, 1)
+        del other
+        again = index.match_many(["<a/>"] * count).to_arrow()
+        assert part.to_pylist() == [list(range(5_000)) if count % 2 == 0 else []]
+        assert again.to_pylist() == [list(range(5_000))] * count
+    assert kept.to_pylist() == [list(range(5_000))] * 3

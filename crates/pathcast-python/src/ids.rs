@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyList;
 
+use crate::buffers;
 use crate::errors::poisoned;
 use crate::forks::Inside;
 use crate::subscriptions::id_to_python;
@@ -23,37 +24,57 @@ struct Made {
     /// The edition of the places.
     edition: u64,
     objects: Vec<Option<Py<PyAny>>>,
+    /// So many from the first on are all made.
+    all: usize,
+    /// The places of the last list: room that is used again.
+    listed: Vec<u32>,
 }
 
 impl Objects {
-    /// The ids of some places as a list.
+    /// The ids of some places as a list; of all that matched unless told.
     pub(crate) fn list<'py>(
         &self,
         py: Python<'py>,
         matches: &Matches,
-        slots: &[u32],
+        slots: Option<&[u32]>,
     ) -> PyResult<Bound<'py, PyList>> {
         // A child must not find this locked by a thread that it does not have.
         let _inside = py.detach(Inside::enter);
         let mut made = self.0.lock_py_attached(py).map_err(|_| poisoned())?;
         if made.edition < matches.edition() {
-            *made = Made { edition: matches.edition(), objects: Vec::new() };
+            *made = Made { edition: matches.edition(), ..Made::default() };
         }
         if made.edition > matches.edition() {
             // A result of before the places were numbered anew.
+            let slots = slots.map_or_else(|| matches.slots(), <[u32]>::to_vec);
             let ids: PyResult<Vec<_>> =
                 slots.iter().map(|&slot| id_to_python(py, &matches.id(slot))).collect();
             return PyList::new(py, ids?);
         }
-        let objects = &mut made.objects;
-        let bound = slots.last().map_or(0, |&last| last as usize + 1);
-        if objects.len() < bound {
-            objects.resize_with(bound, || None);
+        let Made { objects, all, listed, .. } = &mut *made;
+        let slots = slots.unwrap_or_else(|| {
+            listed.clear();
+            matches.list_slots(listed);
+            listed
+        });
+        let places = matches.places();
+        if objects.len() < places {
+            objects.resize_with(places, || None);
         }
-        for &slot in slots {
+        let mut make = |slot: u32| -> PyResult<()> {
             let object = &mut objects[slot as usize];
             if object.is_none() {
                 *object = Some(id_to_python(py, &matches.id(slot))?.unbind());
+            }
+            Ok(())
+        };
+        if *all < places {
+            // Objects that are made in order lie side by side in memory, and are found there sooner.
+            if slots.len() > places / 8 {
+                (0..places as u32).try_for_each(make)?;
+                *all = places;
+            } else {
+                slots.iter().try_for_each(|&slot| make(slot))?;
             }
         }
         PyList::new(py, slots.iter().map(|&slot| &objects[slot as usize]))
@@ -67,14 +88,13 @@ pub(crate) enum Column {
 }
 
 impl Column {
-    /// An empty one with room for so many.
-    pub(crate) fn new(numbers: bool, room: usize) -> Self {
+    /// An empty one.
+    pub(crate) fn new(numbers: bool) -> Self {
         if numbers {
-            return Self::Numbers(Vec::with_capacity(room));
+            Self::Numbers(buffers::take())
+        } else {
+            Self::Texts { bytes: Vec::new(), ends: vec![0] }
         }
-        let mut ends = Vec::with_capacity(room + 1);
-        ends.push(0);
-        Self::Texts { bytes: Vec::new(), ends }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -94,7 +114,7 @@ impl Column {
 
     pub(crate) fn finish(self) -> PyResult<ArrayRef> {
         Ok(match self {
-            Self::Numbers(numbers) => Arc::new(Int64Array::from(numbers)),
+            Self::Numbers(numbers) => Arc::new(Int64Array::new(buffers::lend(numbers), None)),
             Self::Texts { bytes, ends } => {
                 let ends: Result<Vec<i32>, _> = ends.into_iter().map(i32::try_from).collect();
                 let offsets = OffsetBuffer::new(ends.map_err(|_| too_many())?.into());

@@ -7,6 +7,7 @@ use pathcast_papers::ENGINES;
 use pyo3::prelude::*;
 
 mod answers;
+mod buffers;
 mod calls;
 mod cover;
 mod documents;

@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use arrow_array::{ArrayRef, ListArray};
+use arrow_array::{ArrayRef, ListArray, UInt32Array};
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::Field;
+use pathcast_core::index::Groups;
 use pathcast_core::reader::DocumentError;
 use pyo3::exceptions::{PyImportError, PyIndexError};
 use pyo3::prelude::*;
@@ -44,7 +45,7 @@ impl Matches {
     }
 
     pub(crate) fn to_list<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.objects.list(py, &self.inner, self.slots())
+        self.objects.list(py, &self.inner, self.slots.get().map(Vec::as_slice))
     }
 }
 
@@ -53,7 +54,7 @@ impl Matches {
     /// Ids of subscriptions that cost more than `Limits.evaluation_steps` to decide, in order of registration.
     #[getter]
     fn failures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.objects.list(py, &self.inner, &self.inner.undecided())
+        self.objects.list(py, &self.inner, Some(&self.inner.undecided()))
     }
 
     fn __len__(&self) -> usize {
@@ -66,7 +67,7 @@ impl Matches {
         }
         let slots = self.slots();
         let slot = slots[position(at.extract()?, slots.len())?];
-        self.objects.list(py, &self.inner, &[slot])?.get_item(0)
+        self.objects.list(py, &self.inner, Some(&[slot]))?.get_item(0)
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -103,7 +104,7 @@ impl Matches {
 
     /// The ids as a `pyarrow.Array`: of integers if all ids of the index are, else of strings.
     fn to_arrow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut column = Column::new(self.inner.all_numbers(), self.inner.len());
+        let mut column = Column::new(self.inner.all_numbers());
         column.extend(&self.inner);
         to_pyarrow(py, column.finish()?)
     }
@@ -124,6 +125,27 @@ fn to_pyarrow(py: Python<'_>, array: ArrayRef) -> PyResult<Bound<'_, PyAny>> {
         PyImportError::new_err("to_arrow() needs pyarrow: install pathcast with the extra 'arrow'")
     })?;
     pyarrow.getattr("array")?.call1((PyArray::from_array_ref(array),))
+}
+
+/// A list of ids for each result, empty for a bad document.
+fn lists_of_ids<'m>(
+    results: impl Iterator<Item = Option<&'m pathcast_core::index::Matches>>,
+    numbers: bool,
+) -> PyResult<ListArray> {
+    let mut column = Column::new(numbers);
+    let mut offsets = vec![0];
+    for result in results {
+        if let Some(matches) = result {
+            column.extend(matches);
+        }
+        offsets.push(i32::try_from(column.len()).map_err(|_| too_many())?);
+    }
+    Ok(lists(column.finish()?, offsets))
+}
+
+fn lists(values: ArrayRef, offsets: Vec<i32>) -> ListArray {
+    let field = Arc::new(Field::new_list_field(values.data_type().clone(), true));
+    ListArray::new(field, OffsetBuffer::new(offsets.into()), values, None)
 }
 
 fn position(at: isize, length: usize) -> PyResult<usize> {
@@ -230,28 +252,36 @@ impl Batch {
     /// A `pyarrow.ListArray` of ids, one list a document and null for a bad one; of integers if all ids of the
     /// index are.
     fn to_arrow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let (values, offsets) = py.detach(|| self.column())?;
-        let field = Arc::new(Field::new_list_field(values.data_type().clone(), true));
-        let valid: NullBuffer = self.results.iter().map(Result::is_ok).collect();
-        let lists = ListArray::new(field, OffsetBuffer::new(offsets.into()), values, Some(valid));
-        to_pyarrow(py, Arc::new(lists))
+        let ids = py.detach(|| lists_of_ids(self.results(), self.numbers))?;
+        to_pyarrow(py, self.or_null(ids))
+    }
+
+    /// The groups of subscriptions that each document matched, and the ids of each group.
+    fn to_groups<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let (documents, members) = py.detach(|| -> PyResult<_> {
+            let Groups { members, matched, ends } = Groups::of(self.results());
+            let offsets = ends.into_iter().map(|end| i32::try_from(end).map_err(|_| too_many()));
+            let offsets: Vec<i32> = std::iter::once(Ok(0)).chain(offsets).collect::<PyResult<_>>()?;
+            let members = lists_of_ids(members.iter().map(Some), self.numbers)?;
+            Ok((lists(Arc::new(UInt32Array::from(matched)), offsets), members))
+        })?;
+        let (documents, members) =
+            (to_pyarrow(py, self.or_null(documents))?, to_pyarrow(py, Arc::new(members))?);
+        py.import("pathcast.types")?.getattr("Groups")?.call1((documents, members))
     }
 }
 
 impl Batch {
-    /// All ids, and where those of each document end.
-    fn column(&self) -> PyResult<(ArrayRef, Vec<i32>)> {
-        let results = || self.results.iter().map(|result| result.as_ref().ok());
-        let mut column = Column::new(self.numbers, results().flatten().map(|each| each.len()).sum());
-        let mut offsets = Vec::with_capacity(self.results.len() + 1);
-        offsets.push(0);
-        for result in results() {
-            if let Some(matches) = result {
-                column.extend(matches);
-            }
-            offsets.push(i32::try_from(column.len()).map_err(|_| too_many())?);
-        }
-        Ok((column.finish()?, offsets))
+    /// What each good document matched.
+    fn results(&self) -> impl Iterator<Item = Option<&pathcast_core::index::Matches>> {
+        self.results.iter().map(|result| result.as_ref().ok())
+    }
+
+    /// Lists with null in the place of those of bad documents.
+    fn or_null(&self, lists: ListArray) -> ArrayRef {
+        let valid: NullBuffer = self.results.iter().map(Result::is_ok).collect();
+        let (field, offsets, values, _) = lists.into_parts();
+        Arc::new(ListArray::new(field, offsets, values, Some(valid)))
     }
 
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {

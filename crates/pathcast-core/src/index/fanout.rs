@@ -61,30 +61,30 @@ impl Fanout {
         expressions.iter().map(|&expression| self.counted(*entries.get(expression))).sum()
     }
 
-    /// The places of those who subscribe to one of several, in the order of the expressions; `here` tells who of a place
-    /// and an expression belong together.
-    pub(super) fn slots(
+    /// Hands over the places of those who subscribe to one of several, in the order of the expressions; `here` tells who
+    /// of a place and an expression belong together.
+    #[inline]
+    pub(super) fn each(
         &self,
         expressions: &[ExpressionId],
         here: impl Fn(Slot, ExpressionId) -> bool,
-    ) -> Vec<Slot> {
-        let mut slots = Vec::with_capacity(expressions.len());
+        mut take: impl FnMut(&[Slot]),
+    ) {
         let mut entries = self.entries.in_order();
         for &expression in expressions {
             match *entries.get(expression) {
                 NOBODY => {}
-                slot if slot & LIST == 0 => slots.push(slot),
+                slot if slot & LIST == 0 => take(&[slot]),
                 entry => {
                     let List { slots: list, live } = self.lists.get(entry & !LIST);
                     if list.len() == *live {
-                        slots.extend_from_slice(list);
+                        take(list);
                     } else {
-                        slots.extend(list.iter().copied().filter(|&slot| here(slot, expression)));
+                        list.iter().filter(|&&slot| here(slot, expression)).for_each(|&slot| take(&[slot]));
                     }
                 }
             }
         }
-        slots
     }
 
     /// One more subscribes.

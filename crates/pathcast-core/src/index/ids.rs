@@ -1,7 +1,8 @@
 //! Ids by place, in columns that only grow: an answer copies ids from them and builds none.
 //!
-//! **Invariants.** The id of a place never changes. Chunks are shared with results until they grow. A chunk holds numbers, or
-//! texts one after another as soon as one of its ids is a text; a number among them is written out and marked.
+//! **Invariants.** The id of a place never changes. Chunks are shared with results until they grow. A chunk whose ids count
+//! up by one holds the first only. Any other holds numbers, or texts one after another as soon as one of its ids is a text;
+//! a number among them is written out and marked.
 
 use std::fmt;
 use std::sync::Arc;
@@ -47,8 +48,70 @@ pub(super) struct Ids {
 
 #[derive(Clone, Debug)]
 enum Chunk {
+    /// Numbers that count up from the first.
+    Counting {
+        first: i64,
+        len: usize,
+    },
     Numbers(Vec<i64>),
     Texts(Texts),
+}
+
+impl Chunk {
+    fn push(&mut self, id: &Id) {
+        match (&mut *self, id) {
+            (Self::Counting { first, len: len @ 0 }, Id::Number(number)) => {
+                (*first, *len) = (*number, 1);
+            }
+            (Self::Counting { first, len }, Id::Number(number))
+                if first.checked_add(*len as i64) == Some(*number) =>
+            {
+                *len += 1;
+            }
+            (Self::Numbers(numbers), Id::Number(number)) => numbers.push(*number),
+            (Self::Texts(texts), id) => texts.push(id),
+            (Self::Counting { first, len }, id) => {
+                let mut numbers = Vec::with_capacity(CHUNK);
+                numbers.extend(*first..*first + *len as i64);
+                *self = Self::Numbers(numbers);
+                self.push(id);
+            }
+            (Self::Numbers(numbers), id) => {
+                let mut texts = Texts::default();
+                numbers.iter().for_each(|&number| texts.push(&Id::Number(number)));
+                *self = Self::Texts(texts);
+                self.push(id);
+            }
+        }
+    }
+
+    /// The id at a place if it is a number.
+    #[inline]
+    fn number(&self, at: usize) -> Option<i64> {
+        match self {
+            Self::Counting { first, .. } => Some(first + at as i64),
+            Self::Numbers(numbers) => Some(numbers[at]),
+            Self::Texts(texts) => texts.number(at),
+        }
+    }
+
+    /// The id at a place if it is a text.
+    fn text(&self, at: usize) -> Option<&str> {
+        match self {
+            Self::Texts(texts) if texts.number(at).is_none() => Some(texts.text(at)),
+            _ => None,
+        }
+    }
+
+    /// Appends the numbers that the ids at some places are; 0 for a text.
+    #[inline]
+    fn numbers(&self, places: impl ExactSizeIterator<Item = usize>, out: &mut Vec<i64>) {
+        match self {
+            Self::Counting { first, .. } => out.extend(places.map(|at| first + at as i64)),
+            Self::Numbers(numbers) => out.extend(places.map(|at| numbers[at])),
+            Self::Texts(texts) => out.extend(places.map(|at| texts.number(at).unwrap_or_default())),
+        }
+    }
 }
 
 /// Ids of which some are texts.
@@ -95,30 +158,19 @@ impl Ids {
     /// The id of the next place.
     pub(super) fn push(&mut self, id: &Id) {
         if self.len.is_multiple_of(CHUNK) {
-            self.chunks.push(Arc::new(Chunk::Numbers(Vec::with_capacity(CHUNK))));
+            self.chunks.push(Arc::new(Chunk::Counting { first: 0, len: 0 }));
         }
         self.len += 1;
-        let Some(chunk) = self.chunks.last_mut().map(Arc::make_mut) else { return };
-        if let (Chunk::Numbers(numbers), Id::Text(_)) = (&*chunk, id) {
-            let mut texts = Texts::default();
-            numbers.iter().for_each(|&number| texts.push(&Id::Number(number)));
-            *chunk = Chunk::Texts(texts);
-        }
-        match (chunk, id) {
-            (Chunk::Numbers(numbers), Id::Number(number)) => numbers.push(*number),
-            (Chunk::Numbers(_), Id::Text(_)) => {}
-            (Chunk::Texts(texts), id) => texts.push(id),
+        if let Some(chunk) = self.chunks.last_mut() {
+            Arc::make_mut(chunk).push(id);
         }
     }
 
     pub(super) fn get(&self, slot: Slot) -> Id {
         let (chunk, at) = self.find(slot);
-        match chunk {
-            Chunk::Numbers(numbers) => Id::Number(numbers[at]),
-            Chunk::Texts(texts) => match texts.number(at) {
-                Some(number) => Id::Number(number),
-                None => Id::Text(texts.text(at).into()),
-            },
+        match chunk.text(at) {
+            Some(text) => Id::Text(text.into()),
+            None => Id::Number(chunk.number(at).unwrap_or_default()),
         }
     }
 
@@ -130,75 +182,57 @@ impl Ids {
     /// Whether a place has this id.
     pub(super) fn is(&self, slot: Slot, id: &Id) -> bool {
         let (chunk, at) = self.find(slot);
-        match (chunk, id) {
-            (Chunk::Numbers(numbers), Id::Number(number)) => numbers[at] == *number,
-            (Chunk::Numbers(_), Id::Text(_)) => false,
-            (Chunk::Texts(texts), Id::Number(number)) => texts.number(at) == Some(*number),
-            (Chunk::Texts(texts), Id::Text(text)) => texts.number(at).is_none() && texts.text(at) == &**text,
+        match id {
+            Id::Number(number) => chunk.number(at) == Some(*number),
+            Id::Text(text) => chunk.text(at) == Some(text),
         }
     }
 
     /// What [`Id::key`] is for the id of a place.
     pub(super) fn key(&self, slot: Slot) -> u64 {
         let (chunk, at) = self.find(slot);
-        match chunk {
-            Chunk::Numbers(numbers) => hash(&numbers[at]),
-            Chunk::Texts(texts) => {
-                texts.number(at).map_or_else(|| hash(texts.text(at)), |number| hash(&number))
-            }
+        match chunk.text(at) {
+            Some(text) => hash(text),
+            None => hash(&chunk.number(at).unwrap_or_default()),
         }
     }
 
     pub(super) fn is_text(&self, slot: Slot) -> bool {
         let (chunk, at) = self.find(slot);
-        matches!(chunk, Chunk::Texts(texts) if texts.number(at).is_none())
-    }
-
-    /// The number that the id of a place is; 0 for a text.
-    #[inline]
-    pub(super) fn number(&self, slot: Slot) -> i64 {
-        let (chunk, at) = self.find(slot);
-        match chunk {
-            Chunk::Numbers(numbers) => numbers[at],
-            Chunk::Texts(texts) => texts.number(at).unwrap_or_default(),
-        }
+        chunk.text(at).is_some()
     }
 
     /// Appends the numbers that the ids of places are, which are in order.
     pub(super) fn few_numbers(&self, mut slots: &[Slot], out: &mut Vec<i64>) {
         while let Some(&first) = slots.first() {
             let chunk = first as usize / CHUNK;
-            let here = slots.partition_point(|&slot| slot as usize / CHUNK <= chunk);
-            let (these, others) = slots.split_at(here);
-            match &*self.chunks[chunk] {
-                Chunk::Numbers(numbers) => {
-                    out.extend(these.iter().map(|&slot| numbers[slot as usize % CHUNK]));
-                }
-                Chunk::Texts(_) => out.extend(these.iter().map(|&slot| self.number(slot))),
-            }
+            let here = slots.iter().position(|&slot| slot as usize / CHUNK > chunk);
+            let (these, others) = slots.split_at(here.unwrap_or(slots.len()));
+            self.chunks[chunk].numbers(these.iter().map(|&slot| slot as usize % CHUNK), out);
             slots = others;
         }
     }
 
-    /// The numbers of the 64 places from one on, if they are there and all of their chunk are numbers.
+    /// Appends the numbers that the ids of some of 64 places are, given by where they are from the first on.
     #[inline]
-    pub(super) fn numbers(&self, first: Slot) -> Option<&[i64; 64]> {
+    pub(super) fn numbers(&self, first: Slot, these: &[u8], out: &mut Vec<i64>) {
         let (chunk, at) = self.find(first);
-        if let Chunk::Numbers(numbers) = chunk { numbers.get(at..at + 64)?.try_into().ok() } else { None }
+        chunk.numbers(these.iter().map(|&each| at + each as usize), out);
     }
 
     /// Writes the id of a place as text.
     pub(super) fn write(&self, slot: Slot, out: &mut Vec<u8>) {
         let (chunk, at) = self.find(slot);
         match chunk {
-            Chunk::Numbers(numbers) => out.extend_from_slice(numbers[at].to_string().as_bytes()),
             Chunk::Texts(texts) => out.extend_from_slice(texts.text(at).as_bytes()),
+            _ => out.extend_from_slice(chunk.number(at).unwrap_or_default().to_string().as_bytes()),
         }
     }
 
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
         let held = |chunk: &Arc<Chunk>| match &**chunk {
+            Chunk::Counting { .. } => 0,
             Chunk::Numbers(numbers) => numbers.capacity() * size_of::<i64>(),
             Chunk::Texts(texts) => texts.bytes.capacity() + texts.ends.capacity() * size_of::<u32>(),
         };
@@ -238,7 +272,27 @@ mod tests {
             assert_eq!(written, id.to_string().into_bytes());
         }
         assert_eq!(ids.len(), given.len());
-        assert!(ids.numbers(64).is_some_and(|numbers| numbers[3] == 67));
-        assert!(ids.numbers(1_024).is_none());
+        for first in [0, 64, 1_024] {
+            let mut numbers = Vec::new();
+            ids.numbers(first, &[0, 3, 63], &mut numbers);
+            assert_eq!(numbers, [0, 3, 63].map(|each| i64::from(first) + each));
+        }
+    }
+
+    #[test]
+    fn numbers_that_count_up_take_no_room_until_one_does_not() {
+        let given: Vec<i64> = (-3..2_000).chain([i64::MAX, i64::MIN, 7, 8, 9]).collect();
+        let mut ids = Ids::default();
+        for (number, &id) in given.iter().enumerate() {
+            if number == 2_000 {
+                assert_eq!(ids.memory_bytes(), 2 * (size_of::<Chunk>() + 3 * size_of::<usize>()));
+            }
+            ids.push(&Id::Number(id));
+        }
+        let slots: Vec<Slot> = (0..given.len() as Slot).collect();
+        let mut numbers = Vec::new();
+        ids.few_numbers(&slots, &mut numbers);
+        assert_eq!(numbers, given);
+        assert!(slots.iter().all(|&slot| ids.get(slot) == Id::Number(given[slot as usize])));
     }
 }

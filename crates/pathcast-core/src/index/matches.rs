@@ -43,6 +43,16 @@ impl Matches {
         self.roster.slots(&self.expressions).into_vec()
     }
 
+    /// Appends their places, in order of registration.
+    pub fn list_slots(&self, slots: &mut Vec<u32>) {
+        self.roster.slots(&self.expressions).list(slots);
+    }
+
+    /// How many places there are, of those who left too.
+    pub fn places(&self) -> usize {
+        self.roster.places()
+    }
+
     /// The id at a place.
     pub fn id(&self, slot: u32) -> Id {
         self.roster.ids().get(slot)

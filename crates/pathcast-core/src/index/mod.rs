@@ -15,6 +15,7 @@ mod expression;
 mod expressions;
 mod fanout;
 mod file;
+mod groups;
 mod hosted;
 mod ids;
 mod kind;
@@ -38,6 +39,7 @@ mod twigs;
 
 pub use crate::pattern::Written;
 pub use file::IndexFormatError;
+pub use groups::Groups;
 pub use hosted::Hosted;
 pub use ids::Id;
 pub use kind::{AUTO, ENGINES, EngineKind};

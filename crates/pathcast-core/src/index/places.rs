@@ -35,27 +35,63 @@ impl Places {
 
     /// All of them, as a list.
     pub(super) fn into_vec(self) -> Vec<Slot> {
+        if let Self::Few(slots) = self {
+            return slots;
+        }
+        let mut slots = Vec::new();
+        self.list(&mut slots);
+        slots
+    }
+
+    /// Appends all of them.
+    pub(super) fn list(&self, slots: &mut Vec<Slot>) {
         match self {
-            Self::Few(slots) => slots,
+            Self::Few(few) => slots.extend_from_slice(few),
             Self::Many(bits) => {
-                let number = bits.iter().map(|word| word.count_ones() as usize).sum();
-                let mut slots = Vec::with_capacity(number);
-                for (first, word) in (0..).step_by(64).zip(bits) {
-                    each_bit(word, |bit| slots.push(first + bit));
+                let mut found = [0; ROOM];
+                for (first, &word) in (0..).step_by(64).zip(bits) {
+                    let set = positions(word, &mut found);
+                    slots.extend(set.iter().map(|&bit| first + Slot::from(bit)));
                 }
-                slots
             }
         }
     }
 }
 
-/// The bits that are set, from the lowest on.
-#[inline]
-pub(super) fn each_bit(mut word: u64, mut take: impl FnMut(u32)) {
-    while word != 0 {
-        take(word.trailing_zeros());
-        word &= word - 1;
+/// Bytes that [`positions`] may write.
+pub(super) const ROOM: usize = 72;
+
+/// By byte: where its bits are set, from the lowest on, a byte for each, and how many are.
+static SET: [(u64, u8); 256] = {
+    let mut table = [(0, 0); 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut bit = 0;
+        while bit < 8 {
+            if byte >> bit & 1 == 1 {
+                let (places, number) = &mut table[byte];
+                *places |= bit << (8 * *number);
+                *number += 1;
+            }
+            bit += 1;
+        }
+        byte += 1;
     }
+    table
+};
+
+/// Where the bits of a word are set, from the lowest on. Those of a byte come from a table all at once, so that no branch
+/// depends on a bit.
+#[inline]
+pub(super) fn positions(word: u64, found: &mut [u8; ROOM]) -> &[u8] {
+    let mut end = 0;
+    for (eight, byte) in (0..).zip(word.to_le_bytes()) {
+        let (places, number) = SET[byte as usize];
+        let places = places + eight * 0x0808_0808_0808_0808;
+        found[end..end + 8].copy_from_slice(&places.to_le_bytes());
+        end += number as usize;
+    }
+    &found[..end]
 }
 
 #[cfg(test)]
@@ -71,6 +107,14 @@ mod tests {
             expected.sort_unstable();
             expected.dedup();
             assert_eq!(Places::of(given, 10_000).into_vec(), expected);
+        }
+    }
+
+    #[test]
+    fn the_bits_of_a_word_are_found_from_the_lowest_on() {
+        for word in [0, 1, 1 << 63, u64::MAX, 0xf0f0_0000_0180_0001, 0x5555_5555_5555_5555] {
+            let expected: Vec<u8> = (0..64).filter(|bit| word >> bit & 1 == 1).collect();
+            assert_eq!(positions(word, &mut [9; ROOM]), expected);
         }
     }
 }

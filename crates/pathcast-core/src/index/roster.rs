@@ -7,7 +7,7 @@ use super::chunks::Chunks;
 use super::expression::{ExpressionId, VACANT};
 use super::fanout::Fanout;
 use super::ids::{Id, Ids};
-use super::places::{Places, Slot, each_bit};
+use super::places::{Places, ROOM, Slot, positions};
 use super::sources::SourceId;
 
 /// Subscriptions by place, a column for each thing to know, and their places by expression.
@@ -94,6 +94,11 @@ impl Roster {
         expression
     }
 
+    /// One more than the largest number of an expression.
+    pub(super) fn expressions(&self) -> usize {
+        self.fanout.len()
+    }
+
     /// How many subscriptions an expression has.
     pub(super) fn count(&self, expression: ExpressionId) -> usize {
         self.fanout.count(expression)
@@ -106,40 +111,18 @@ impl Roster {
 
     /// The places of several expressions' subscriptions.
     pub(super) fn slots(&self, expressions: &[ExpressionId]) -> Places {
-        let shared = self.places() > 2 * self.fanout.len();
-        if shared && expressions.len() > 64 && 8 * self.total(expressions) > self.places() {
-            return Places::Many(self.scan(expressions));
-        }
         let here = |slot, expression| self.expression(slot) == expression;
-        Places::of(self.fanout.slots(expressions, here), self.places())
-    }
-
-    /// A bit for each place that subscribes to one of the expressions, found by a look at all places: when a good part of
-    /// them does, it is faster than to go from list to list.
-    fn scan(&self, expressions: &[ExpressionId]) -> Vec<u64> {
-        let mut wanted = vec![0_u8; self.fanout.len()];
-        for &expression in expressions {
-            wanted[expression as usize] = 1;
+        let words = self.places().div_ceil(64);
+        if self.places() > 2 * self.fanout.len() && 16 * expressions.len() > words {
+            let mut bits = vec![0_u64; words];
+            self.fanout.each(expressions, here, |slots| {
+                slots.iter().for_each(|&slot| bits[slot as usize / 64] |= 1 << (slot % 64));
+            });
+            return Places::Many(bits);
         }
-        // Empty places have an expression that is out of bounds.
-        let bit = |expression: ExpressionId| u64::from(wanted.get(expression as usize).copied().unwrap_or(0));
-        let mut bits = Vec::with_capacity(self.places().div_ceil(64));
-        for part in self.expressions.parts() {
-            for places in part.chunks(64) {
-                let (eights, rest) = places.as_chunks::<8>();
-                let mut word = 0;
-                for (shift, [a, b, c, d, e, f, g, h]) in (0..).step_by(8).zip(eights) {
-                    let low = bit(*a) | bit(*b) << 1 | bit(*c) << 2 | bit(*d) << 3;
-                    let high = bit(*e) | bit(*f) << 1 | bit(*g) << 2 | bit(*h) << 3;
-                    word |= (low | high << 4) << shift;
-                }
-                for (shift, &expression) in (8 * eights.len()..).zip(rest) {
-                    word |= bit(expression) << shift;
-                }
-                bits.push(word);
-            }
-        }
-        bits
+        let mut slots = Vec::with_capacity(expressions.len());
+        self.fanout.each(expressions, here, |some| slots.extend_from_slice(some));
+        Places::of(slots, self.places())
     }
 
     /// Appends the ids of places, all of them numbers.
@@ -148,22 +131,10 @@ impl Roster {
             Places::Few(slots) => return self.ids.few_numbers(slots, out),
             Places::Many(bits) => bits,
         };
-        let mut found = [0_i64; 64];
+        let mut found = [0; ROOM];
         for (first, &word) in (0..).step_by(64).zip(bits) {
-            if word == 0 {
-                continue;
-            }
-            match self.ids.numbers(first) {
-                Some(numbers) if word == u64::MAX => out.extend_from_slice(numbers),
-                Some(numbers) => {
-                    let mut many = 0;
-                    each_bit(word, |bit| {
-                        found[many % 64] = numbers[bit as usize % 64];
-                        many += 1;
-                    });
-                    out.extend_from_slice(&found[..many]);
-                }
-                None => each_bit(word, |bit| out.push(self.ids.number(first + bit))),
+            if word != 0 {
+                self.ids.numbers(first, positions(word, &mut found), out);
             }
         }
     }
@@ -199,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_and_a_look_at_all_places_tell_the_same() {
+    fn few_and_many_are_found_where_they_subscribe() {
         for (number, matched) in [(10_000, vec![2, 0]), (10_000, (0..400).collect()), (50, vec![1])] {
             let mut roster = Roster::default();
             roster.reserve(999);
@@ -217,8 +188,6 @@ mod tests {
             roster.numbers(&places, &mut numbers);
             assert_eq!(numbers, expected.iter().map(|&slot| 7 * i64::from(slot)).collect::<Vec<_>>());
             assert_eq!(places.into_vec(), expected);
-            let scanned = Places::Many(roster.scan(&matched));
-            assert_eq!(scanned.into_vec(), expected);
             assert_eq!(roster.total(&matched), expected.len());
             assert_eq!(roster.compacted().slots(&matched).into_vec().len(), expected.len());
         }

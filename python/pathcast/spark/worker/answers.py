@@ -2,7 +2,7 @@
 
 `lists`: a row for each document with the list of its matches, `found`, which Spark makes rows of: to hand
 over a row for each match costs Spark more time. `rows`: a row for each match, where nobody else makes them.
-Long lists are cut, except those that are the result.
+Long lists are cut, except those that are the result. What goes to subscribers is the file `deliveries`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import pyarrow.compute as pc
 from pathcast.spark.worker.nodes import NODES
 from pathcast.spark.worker.shards import OpenShard
 
-__all__ = ["DEAD", "RESULTS", "Result", "Shape", "no_match", "shaped"]
+__all__ = ["DEAD", "RESULTS", "SENT", "Result", "Shape", "no_match", "shaped"]
 
 Result: TypeAlias = Literal["matches", "dead", "tagged", "grouped", "delivered"]
 RESULTS: tuple[Result, ...] = ("matches", "dead", "tagged", "grouped", "delivered")
 Shape: TypeAlias = Literal["lists", "rows"]
 
-_SENT = 256 << 10  # matches of a batch that goes back to Spark
+SENT = 256 << 10  # matches of a batch that goes back to Spark
 _LISTED = 16 << 10  # matches of a row; longer lists go in several. It divides the other
 
 DEAD = (
@@ -46,8 +46,6 @@ def shaped(
     """The matches of some documents, perhaps with their nodes; a null in `lists` is a bad document."""
     if result == "grouped":
         yield from _grouped(ids, lists, shard)
-    elif result == "delivered":
-        yield from _delivered(ids, lists, shard)
     else:
         parts = (_lists if shape == "lists" else _rows)(ids, lists, shard, nodes or {})
         for sent, count in parts:
@@ -57,11 +55,11 @@ def shaped(
 
 
 def _columns(rows: Any, at: int, shard: OpenShard, nodes: dict[str, Any]) -> dict[str, Any]:
-    some = rows.slice(at, _SENT)
+    some = rows.slice(at, SENT)
     columns = {"subscription_id": shard.ids.take(some)}
     if shard.subscribers is not None:
         columns["subscriber"] = shard.subscribers.take(some)
-    return columns | {name: column.slice(at, _SENT) for name, column in nodes.items()}
+    return columns | {name: column.slice(at, SENT) for name, column in nodes.items()}
 
 
 def _lists(
@@ -70,9 +68,9 @@ def _lists(
     offsets, rows = lists.offsets.to_numpy(), lists.values
     bounds = np.union1d(offsets, np.arange(0, len(rows), _LISTED))  # of lists that are neither empty nor long
     of = np.searchsorted(offsets, bounds[:-1], side="right") - 1  # the document of each
-    for at in range(0, len(rows), _SENT):
+    for at in range(0, len(rows), SENT):
         columns = _columns(rows, at, shard, nodes)
-        first, last = np.searchsorted(bounds, (at, min(at + _SENT, len(rows))))
+        first, last = np.searchsorted(bounds, (at, min(at + SENT, len(rows))))
         found = pa.StructArray.from_arrays(list(columns.values()), list(columns))
         cut = pa.array(bounds[first : last + 1] - at, pa.int32())
         document = ids.take(pa.array(of[first:last]))
@@ -83,8 +81,8 @@ def _rows(
     ids: Any, lists: Any, shard: OpenShard, nodes: dict[str, Any]
 ) -> Iterator[tuple[dict[str, Any], int]]:
     rows, of = lists.values, pc.list_parent_indices(lists)
-    for at in range(0, len(rows), _SENT):
-        columns = {"doc_id": ids.take(of.slice(at, _SENT)), **_columns(rows, at, shard, nodes)}
+    for at in range(0, len(rows), SENT):
+        columns = {"doc_id": ids.take(of.slice(at, SENT)), **_columns(rows, at, shard, nodes)}
         yield columns, len(columns["doc_id"])
 
 
@@ -96,7 +94,7 @@ def _grouped(ids: Any, lists: Any, shard: OpenShard) -> Iterator[Any]:
     offsets = lists.offsets.to_numpy()
     at = 0
     while at < len(ids):
-        end = max(at + 1, int(np.searchsorted(offsets, offsets[at] + _SENT, side="right")) - 1)
+        end = max(at + 1, int(np.searchsorted(offsets, offsets[at] + SENT, side="right")) - 1)
         some = lists.slice(at, end - at)
         subscriptions = shard.ids.take(some.flatten())
         cut = pa.array(offsets[at : end + 1] - offsets[at], pa.int32())
@@ -104,35 +102,6 @@ def _grouped(ids: Any, lists: Any, shard: OpenShard) -> Iterator[Any]:
             {
                 "doc_id": ids.slice(at, end - at),
                 "subscriptions": pa.ListArray.from_arrays(cut, subscriptions),
-            }
-        )
-        at = end
-
-
-def _delivered(ids: Any, lists: Any, shard: OpenShard) -> Iterator[Any]:
-    """A row for each document and subscriber, with what of the subscriber matched."""
-    rows = lists.values
-    if not len(rows):
-        return
-    of = pc.list_parent_indices(lists).to_numpy().astype(np.int64)
-    codes, names = shard.recipients
-    keys = of * len(names) + codes[rows.to_numpy()]
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    starts = np.flatnonzero(np.diff(keys, prepend=keys[0] - 1))
-    cut = np.append(starts, len(keys))
-    sorted_rows = rows.take(pa.array(order))
-    at = 0
-    while at < len(starts):
-        end = max(at + 1, int(np.searchsorted(cut, cut[at] + _SENT, side="right")) - 1)
-        found = keys[starts[at:end]]
-        subscriptions = shard.ids.take(sorted_rows.slice(int(cut[at]), int(cut[end] - cut[at])))
-        bounds = pa.array(cut[at : end + 1] - cut[at], pa.int32())
-        yield pa.RecordBatch.from_pydict(
-            {
-                "doc_id": ids.take(pa.array(found // len(names))),
-                "subscriber": names.take(pa.array(found % len(names))),
-                "subscriptions": pa.ListArray.from_arrays(bounds, subscriptions),
             }
         )
         at = end

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from pathcast.errors import DocumentError, LimitError, printable
 from pathcast.spark.artifact import Settings
 from pathcast.spark.worker.answers import DEAD, Result, Shape, no_match, shaped
+from pathcast.spark.worker.deliveries import count, delivered
 from pathcast.spark.worker.nodes import selected
 from pathcast.spark.worker.shards import Batches, OpenShard, ShardFiles, open_shard
 
@@ -79,10 +80,12 @@ def match_batches(batches: Batches, job: MatchJob, meter: Meter | None = None) -
             ids, documents = (batch.column(which).slice(start, at - start) for which in (0, 1))
             started = perf_counter_ns()
             results = shard.index.match_many(documents)
-            lists = results.to_arrow()
+            groups = results.to_groups() if job.result == "delivered" else None
+            lists = groups.documents if groups else results.to_arrow()
+            matched = count(groups) if groups else len(lists.values)
             if meter:
                 meter.core_ns += perf_counter_ns() - started
-                meter.matches += len(lists.values)
+                meter.matches += matched
                 meter.dead += lists.null_count
                 meter.undecided += len(results.undecided)
             if letters := _letters(results, lists, shard, job):
@@ -91,10 +94,12 @@ def match_batches(batches: Batches, job: MatchJob, meter: Meter | None = None) -
                 for first, last, found, nodes in selected(documents, lists, shard):
                     some = ids.slice(first, last - first)
                     yield from shaped(some, found, shard, job.result, job.shape, nodes)
+            elif groups:
+                yield from delivered(ids, groups, shard)
             elif job.result != "dead":
                 yield from shaped(ids, lists, shard, job.result, job.shape)
             # Twice as many matches as this slice had on average would still fit.
-            documents_at_once = max(1, _MATCHES // max(1, 2 * len(lists.values) // len(documents)))
+            documents_at_once = max(1, _MATCHES // max(1, 2 * matched // len(documents)))
 
 
 def _checking(job: MatchJob) -> OpenShard:
