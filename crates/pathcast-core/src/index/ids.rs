@@ -72,7 +72,7 @@ impl Chunk {
             (Self::Texts(texts), id) => texts.push(id),
             (Self::Counting { first, len }, id) => {
                 let mut numbers = Vec::with_capacity(CHUNK);
-                numbers.extend(*first..*first + *len as i64);
+                numbers.extend((0..*len as i64).map(|at| *first + at));
                 *self = Self::Numbers(numbers);
                 self.push(id);
             }
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn numbers_that_count_up_take_no_room_until_one_does_not() {
-        let given: Vec<i64> = (-3..2_000).chain([i64::MAX, i64::MIN, 7, 8, 9]).collect();
+        let given: Vec<i64> = (-3..2_045).chain([i64::MAX - 1, i64::MAX, i64::MIN, 7, 8, 9]).collect();
         let mut ids = Ids::default();
         for (number, &id) in given.iter().enumerate() {
             if number == 2_000 {
