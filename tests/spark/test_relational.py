@@ -15,7 +15,7 @@ from pathcast.errors import DatabaseError, SubscriptionErrors
 from pathcast.limits import Limits
 from pathcast.relational import Relational
 from pathcast.relational.backends.spark import SparkRelational
-from pathcast.relational.sql import tables
+from pathcast.relational.sql import steps, tables
 from tests.relational.agreement import run
 from tests.relational.backends import Make
 from tests.relational.verdicts import wrong_verdicts
@@ -156,6 +156,38 @@ def count_collected(frames: type, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     for name in ("collect", "toLocalIterator", "toPandas", "toArrow"):
         monkeypatch.setattr(frames, name, counting(getattr(frames, name)))
     return counted
+
+
+def test_a_common_slot_is_looked_up_and_not_multiplied(spark: SparkSession, make: Make) -> None:
+    """Begun from `@lang`, each document would give a row for each subscription."""
+    database: Any = make(False)
+    database.subscribe((number, f"/news/item[@lang = 'en'][code = {number}]") for number in range(500))
+    items = [(number, f"<news><item lang='en'><code>{number}</code></item></news>") for number in range(20)]
+    matches = database.match(spark.createDataFrame(items, "doc_id int, xml string"))
+    assert matches.count() == len(items)
+    for query in (steps.STARTED, steps.PATTERNS, steps.RISING):
+        assert most_joined(database._run.query(query, 1)) <= 4 * len(items)
+    from_the_wrong_end = steps.STARTED.replace("first_slot", "second_slot")
+    assert most_joined(database._run.query(from_the_wrong_end, 1)) == 500 * len(items)
+
+
+def most_joined(rows: Any) -> int:
+    """The most rows that a join gave while these were found."""
+    rows.collect()
+    return max(joins(rows._jdf.queryExecution().executedPlan()))
+
+
+def joins(node: Any) -> Iterator[int]:
+    """How many rows each join of a plan gave."""
+    if node.getClass().getSimpleName() == "AdaptiveSparkPlanExec":
+        yield from joins(node.executedPlan())
+    elif hasattr(node, "plan") and node.getClass().getSimpleName().endswith("QueryStageExec"):
+        yield from joins(node.plan())
+    counted = node.metrics().get("numOutputRows")
+    if "Join" in node.nodeName() and counted.isDefined():
+        yield int(counted.get().value())
+    for at in range(node.children().size()):
+        yield from joins(node.children().apply(at))
 
 
 def test_what_costs_too_much_is_a_dead_letter(spark: SparkSession, request: pytest.FixtureRequest) -> None:
