@@ -33,7 +33,9 @@ from bench import (
     relational_report,
     service,
     spark,
+    states,
     twig_sets,
+    values,
     worst_cases,
     xtrie,
 )
@@ -48,6 +50,8 @@ EXPERIMENTS: dict[str, Callable[[Kept, Plan], Iterator[Row]]] = {
     "reader": reader.table,
     "registration": registration.table,
     "filters": filters.filters,
+    "values": values.table,
+    "states": states.table,
     "pruning": pruning.table,
     "pruning-auto": pruning.guarded,
     "worst-cases": worst_cases.table,

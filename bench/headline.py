@@ -267,6 +267,18 @@ TABLES: dict[str, Table] = {
         "spark-peers", "xpath_boolean/s", "lxml/s", "Pathcast/s", "× xpath_boolean", "× lxml"
     ),
     "filters": plain("filters", "matches / document", "unseen match µs", "median µs", "× tokeniser"),
+    "values": plain(
+        "values",
+        "cheap µs",
+        "other µs",
+        "lxml µs",
+        "× cheap",
+        "× lxml's parse",
+        "matches / document",
+        "MB",
+        "MB beyond the index",
+    ),
+    "states": plain("states", "elements / document", "states met %", "names met %"),
     "worst-cases": plain(
         "worst-cases",
         "auto",
