@@ -245,9 +245,11 @@ def plain(name: str, *columns: str) -> Table:
 def _shown(column: str, value: float) -> str:
     if column.endswith("ms") or column == "ms":
         return milliseconds(value * 1e3)
+    if isnan(value):
+        return "—"
     if column.endswith("µs"):
         return f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
-    return "—" if isnan(value) else f"{value:,.2f}" if abs(value) < 10 and value % 1 else f"{value:,.0f}"
+    return f"{value:,.2f}" if abs(value) < 10 and value % 1 else f"{value:,.0f}"
 
 
 TABLES: dict[str, Table] = {
