@@ -7,6 +7,7 @@ from pathcast.limits import Limits
 from pathcast.types import ArrowArray, ArrowStream, Document, Groups, Id, Subscription, Variables
 
 __all__ = [
+    "Answers",
     "Batch",
     "Cancellation",
     "Cover",
