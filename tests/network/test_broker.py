@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -69,6 +70,30 @@ def test_half_of_a_merger_leaves() -> None:
     assert texts(broker.handle_client("x", m.ClientUnsubscribe("1"), 0.0)) == ["+/a/c/x", "-/a/*/x"]
     assert texts(broker.handle_client("x", m.ClientUnsubscribe("2"), 0.0)) == ["-/a/c/x"]
     assert len(broker.cover) == 0
+
+
+def test_filters_that_are_alike_and_cannot_be_merged_are_not_tried_again_and_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from pathcast.network import Merging
+    from pathcast.network.groups import CANDIDATES, Groups
+
+    tried = 0
+    found = Groups._found
+
+    def counted(*arguments: Any) -> bool:
+        nonlocal tried
+        tried += 1
+        return found(*arguments)
+
+    monkeypatch.setattr(Groups, "_found", counted)
+    broker = linked(policy=Policy(merging=Merging(max_degree=0.1)))
+    broker.handle_message("b2", m.Advertise("b2/0", Advertised(("/a/*/c",))), 0.0)
+    number = 10 * CANDIDATES
+    for each in range(number):
+        broker.handle_client("x", m.ClientSubscribe(str(each), Filter(f"/a/x{each}/c")), 0.0)
+    assert len(broker.publications.sides["b2"].told) == number
+    assert CANDIDATES < tried < 2 * CANDIDATES
 
 
 def test_subscriptions_follow_advertisements() -> None:

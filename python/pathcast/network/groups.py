@@ -87,16 +87,29 @@ class Groups:
         """A new root: merged with others that its like allows, or kept waiting for more."""
         found = self._keys(handle)
         for key in found:
-            waiting = self.waiting.get(key, {})
-            if len(waiting) + 1 >= self.patience.get(key, 2):
-                others = [other for other in waiting if self.table.is_root(self.side, other)]
-                for other in set(waiting) - set(others):
-                    self._withdraw(other)
-                if others and self._found(handle, others[:CANDIDATES], key):
+            number = len(self.waiting.get(key, ()))
+            if number + 1 >= self.patience.get(key, 2):
+                others = self._candidates(key)
+                if others and self._found(handle, others, key):
                     return
+                if number >= CANDIDATES:
+                    # The same would be tried again: not for each that comes.
+                    self.patience[key] = max(self.patience.get(key, 2), number + number // 4)
         self.keys[handle] = found
         for key in found:
             self.waiting.setdefault(key, {})[handle] = None
+
+    def _candidates(self, key: GroupKey) -> list[int]:
+        """The first roots that wait under a key; those before them that are roots no longer wait no more."""
+        others: list[int] = []
+        covered: list[int] = []
+        for other in self.waiting.get(key, ()):
+            (others if self.table.is_root(self.side, other) else covered).append(other)
+            if len(others) == CANDIDATES:
+                break
+        for other in covered:
+            self._withdraw(other)
+        return others
 
     def _keys(self, handle: int) -> list[GroupKey]:
         filter = self.table.by_handle[handle].filter
