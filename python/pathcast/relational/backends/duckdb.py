@@ -111,7 +111,7 @@ def matching(levels: int, with_values: bool) -> str:
 def outlining() -> str:
     """The statement that finds what may match a small batch, for the expressions to decide.
 
-    The other one has some hundred operators, which take 0.15 ms each before the first row comes.
+    The other one has more than a hundred operators, and each costs something before the first row comes.
     """
     statement = Statement(("XMLPath", "XMLBelow"))
     statement.make("Label", summary.LABELS)
