@@ -7,6 +7,7 @@
 //! Cost: a clock is read once for each question, so a loop with short rounds asks through a [`Pulse`].
 
 use std::cell::RefCell;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -106,6 +107,47 @@ pub fn discard<T: Send + 'static>(large: T) {
     let _ = std::thread::Builder::new().spawn(move || drop(large));
 }
 
+/// Many things; whoever lets go of them does not wait until their memory is given back.
+pub struct Bulk<T: Send + 'static>(Vec<T>);
+
+impl<T: Send + 'static> Bulk<T> {
+    /// Fewer are dropped sooner than a thread starts.
+    const FEW: usize = 4_096;
+
+    /// None, with room for as many.
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self(Vec::with_capacity(capacity))
+    }
+}
+
+impl<T: Send + 'static> FromIterator<T> for Bulk<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(things: I) -> Self {
+        Self(things.into_iter().collect())
+    }
+}
+
+impl<T: Send + 'static> Deref for Bulk<T> {
+    type Target = Vec<T>;
+
+    fn deref(&self) -> &Vec<T> {
+        &self.0
+    }
+}
+
+impl<T: Send + 'static> DerefMut for Bulk<T> {
+    fn deref_mut(&mut self) -> &mut Vec<T> {
+        &mut self.0
+    }
+}
+
+impl<T: Send + 'static> Drop for Bulk<T> {
+    fn drop(&mut self) {
+        if self.0.len() > Self::FEW {
+            discard(std::mem::take(&mut self.0));
+        }
+    }
+}
+
 /// Asks in one of 64 rounds.
 #[derive(Default)]
 pub struct Pulse(u32);
@@ -155,6 +197,22 @@ mod tests {
             }
             assert!(under(worker, requested));
         });
+    }
+
+    #[test]
+    fn much_is_dropped_elsewhere_and_little_here() {
+        struct Told(std::sync::mpsc::Sender<std::thread::ThreadId>);
+        impl Drop for Told {
+            fn drop(&mut self) {
+                let _ = self.0.send(std::thread::current().id());
+            }
+        }
+        let (told, heard) = std::sync::mpsc::channel();
+        let here = std::thread::current().id();
+        for (count, expected) in [(3, true), (5_000, false)] {
+            drop(std::iter::repeat_with(|| Told(told.clone())).take(count).collect::<Bulk<_>>());
+            assert!(heard.iter().take(count).all(|thread| (thread == here) == expected));
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock, RwLockWriteGuard};
 
-use pathcast_core::cancel::{Pulse, discard};
+use pathcast_core::cancel::{Bulk, Pulse};
 use pathcast_core::engine::AttributeFilters;
 use pathcast_core::index::{EngineKind, Index as Core, SchemaOptions, Settings, Validate, Written};
 use pathcast_core::limits::Limits;
@@ -16,7 +16,7 @@ use pathcast_core::select::select;
 use pathcast_papers::ENGINES;
 use pyo3::exceptions::{PyException, PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use pyo3_arrow::PyChunkedArray;
 use pyo3_arrow::input::AnyArray;
 
@@ -166,14 +166,7 @@ impl Index {
         let ordered = self.read(py, |core| core.settings().ordered)?;
         let rows = rows(subscriptions, ordered)?;
         refuse_twice(&rows)?;
-        let added = match self.write(py, |core| core.add_all(&rows)) {
-            Ok(added) => added,
-            Err(interrupted) => {
-                discard(rows);
-                return Err(interrupted);
-            }
-        };
-        match added {
+        match self.write(py, |core| core.add_all(&rows))? {
             Ok(warnings) => collected(py, warnings, |(at, text)| Ok((id_to_python(py, &rows[at].id)?, text))),
             Err(refused) => {
                 let failures = collected(py, &refused, |(at, error)| {
@@ -342,18 +335,19 @@ impl Index {
     }
 
     /// All ids with their expressions as written, in order of registration.
-    fn items<'py>(&self, py: Python<'py>) -> PyResult<Vec<(Bound<'py, PyAny>, String)>> {
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         let mut pulse = Pulse::default();
-        let items: Vec<_> = self.read(py, |core| {
+        let items: Bulk<_> = self.read(py, |core| {
             let items = core.items().take_while(|_| !pulse.requested());
-            items.map(|(id, written)| (id, String::from(written.xpath))).collect()
+            items.map(|(id, written)| (id, written.xpath)).collect()
         })?;
-        collected(py, items, |(id, xpath)| Ok((id_to_python(py, &id)?, xpath)))
+        collected(py, items.iter(), |(id, xpath)| (id_to_python(py, id)?, &**xpath).into_pyobject(py))
     }
 
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let ids: Vec<_> = self.read(py, |core| core.ids().collect())?;
-        PyList::new(py, collected(py, &ids, |id| id_to_python(py, id))?)
+        let mut pulse = Pulse::default();
+        let ids: Bulk<_> = self.read(py, |core| core.ids().take_while(|_| !pulse.requested()).collect())?;
+        PyList::new(py, collected(py, ids.iter(), |id| id_to_python(py, id))?)
     }
 
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch};
 use arrow_schema::DataType;
+use pathcast_core::cancel::Bulk;
 use pathcast_core::index::{Id, Subscription, Written};
 use pathcast_core::names::Namespaces;
 use pathcast_core::xpath::{Binding, Variables};
@@ -93,10 +94,10 @@ pub(crate) fn refuse_twice(rows: &[Subscription]) -> PyResult<()> {
 }
 
 /// Reads pairs `(id, xpath)` or rows `(id, xpath, ordered, namespaces, variables)`, or an Arrow table with such columns.
-pub(crate) fn rows(subscriptions: &Bound<'_, PyAny>, ordered: bool) -> PyResult<Vec<Subscription>> {
+pub(crate) fn rows(subscriptions: &Bound<'_, PyAny>, ordered: bool) -> PyResult<Bulk<Subscription>> {
     if subscriptions.hasattr("__arrow_c_stream__")? {
         let (batches, _) = subscriptions.extract::<PyTable>()?.into_inner();
-        let mut all = Vec::with_capacity(batches.iter().map(RecordBatch::num_rows).sum());
+        let mut all = Bulk::with_capacity(batches.iter().map(RecordBatch::num_rows).sum());
         for batch in &batches {
             arrow_rows(subscriptions.py(), batch, ordered, &mut all)?;
         }

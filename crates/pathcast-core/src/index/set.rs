@@ -17,7 +17,7 @@ use super::settings::{Refused, Settings, Subscription};
 use super::sources::to_keep;
 use super::stats::Stats;
 use super::subscribers::Subscribers;
-use crate::cancel::{self, Pulse};
+use crate::cancel::{self, Bulk, Pulse};
 use crate::engine::Takes;
 use crate::names::{Names, Namespaces};
 use crate::pattern::Written;
@@ -29,7 +29,7 @@ type Before = (NormalForm, Option<Vec<u8>>);
 
 /// What an addition that was ended early has left: the ids that it reached, and how many names there were before it.
 struct Owed {
-    before: Vec<(Id, Option<Before>)>,
+    before: Bulk<(Id, Option<Before>)>,
     names: usize,
 }
 
@@ -180,13 +180,12 @@ impl Index {
     /// changed, or will have once [`Self::settle`] was called.
     pub fn add_all(&mut self, subscriptions: &[Subscription]) -> Result<Vec<(usize, String)>, Refused> {
         let names = self.names().len();
-        let mut forms = Vec::with_capacity(subscriptions.len());
+        let mut forms = Bulk::with_capacity(subscriptions.len());
         let (mut refused, mut warnings) = (Vec::new(), Vec::new());
         let mut pulse = Pulse::default();
         for (at, each) in subscriptions.iter().enumerate() {
             if pulse.requested() {
                 self.reading.forget_names(names);
-                cancel::discard(forms);
                 return Err(Vec::new());
             }
             match self.reading.normal_form(&each.written) {
@@ -202,10 +201,9 @@ impl Index {
             return Err(refused);
         }
         let was_empty = self.is_empty();
-        let mut before = Vec::with_capacity(if was_empty { 0 } else { forms.len() });
-        for (each, form) in subscriptions.iter().zip(&forms) {
+        let mut before = Bulk::with_capacity(if was_empty { 0 } else { forms.len() });
+        for (each, form) in subscriptions.iter().zip(forms.iter()) {
             if pulse.requested() {
-                cancel::discard(forms);
                 if was_empty {
                     cancel::discard(self.emptied());
                 } else {

@@ -9,7 +9,7 @@ use super::super::schema::{SchemaOptions, Validate};
 use super::super::set::Index;
 use super::super::settings::Settings;
 use super::{ANY_NAMESPACE, IndexFormatError, MAGIC, VERSION};
-use crate::cancel::{self, Pulse};
+use crate::cancel::{self, Bulk, Pulse};
 use crate::engine::AttributeFilters;
 use crate::limits::{HIGHEST_NESTING, HIGHEST_STEPS, Limits};
 use crate::names::NamespaceId;
@@ -55,7 +55,7 @@ impl Index {
     fn decode_expressions(&mut self, bytes: &mut &[u8], version: u32) -> Result<(), IndexFormatError> {
         let names = self.reading.names.len();
         let count = decode_number(bytes)?;
-        let mut forms = Vec::new();
+        let mut forms = Bulk::with_capacity(0);
         let mut pulse = Pulse::default();
         for _ in 0..count {
             if pulse.requested() {
