@@ -38,5 +38,14 @@ def test_one_expression_in_sql(spark: SparkSession) -> None:
     fits = {(row.xpath, row.xml): row.fits for row in found}
     assert all(fits[pair] == pathcast.matches(*pair) for pair in good)
     assert [pair for pair in rows if fits[pair] is None] == rows[len(good) :]
-    with pytest.raises(Exception, match="expected a step"):
-        spark.sql("select pathcast_matches('//a[', '<a/>')").collect()
+    nested = "<a>" * 100 + "x" * 20_000 + "</a>" * 100  # every text is that of the innermost
+    rows = [("//b", "<a><b x='1'>one</b><b>two</b></a>"), ("//b/@x", "<a><b x='1'/></a>"), ("//c", "<a/>")]
+    rows += [("count(//a)", "<a/>"), ("//a", None), (None, "<a/>"), ("//a", "<a"), ("//a", nested)]
+    spark.createDataFrame(rows, "xpath string, xml string").createOrReplaceTempView("pairs")
+    found = spark.sql("select xpath, xml, pathcast_select(xpath, xml) as nodes from pairs").collect()
+    nodes = {(row.xpath, row.xml): row.nodes and [tuple(node) for node in row.nodes] for row in found}
+    expected = [[("/a[1]/b[1]", "one"), ("/a[1]/b[2]", "two")], [("/a[1]/b[1]/@x", "1")], [], []]
+    assert [nodes[row] for row in rows] == [*expected, None, None, None, None]
+    for function in ("matches", "select"):
+        with pytest.raises(Exception, match="expected a step"):
+            spark.sql(f"select pathcast_{function}('//a[', '<a/>')").collect()

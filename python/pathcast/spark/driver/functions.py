@@ -2,6 +2,7 @@
 
 pathcast_match(xml)           array<string>   the subscriptions that a document satisfies
 pathcast_matches(xpath, xml)  boolean         whether a document satisfies an expression
+pathcast_select(xpath, xml)   array<struct>   the nodes that it selects: `path` and `text`
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pyspark.sql.pandas.functions import ArrowUDFType, arrow_udf
 from pathcast.spark.driver.compiled import Compiled
 from pathcast.spark.driver.workers import on_worker, shard_files
 from pathcast.spark.options import MatchOptions
-from pathcast.spark.worker.functions import FunctionJob, match_column, matches_columns
+from pathcast.spark.worker.functions import FunctionJob, match_column, matches_columns, select_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,12 +35,15 @@ def register_functions(
     """Makes the functions known to a session, for SQL and `F.call_function`.
 
     `pathcast_match` uses the version that is in the folder now; call this again after a new one was
-    compiled. Without a folder it is left out. A bad document gives null.
+    compiled. Without a folder it is left out. A bad document gives null, and so does a selection of more
+    than 1 MiB.
 
         register_functions(spark, "/data/index")
         spark.sql("select doc_id, explode(pathcast_match(xml)) from news")
     """
     _register(spark, "pathcast_matches", "boolean", on_worker(matches_columns, FunctionJob()))
+    nodes = "array<struct<path: string, text: string>>"
+    _register(spark, "pathcast_select", nodes, on_worker(select_columns, FunctionJob()))
     if subscriptions is None:
         return
     compiled = subscriptions if isinstance(subscriptions, Compiled) else Compiled.open(subscriptions)

@@ -14,10 +14,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pathcast.errors import DocumentError
 from pathcast.index import Index
+from pathcast.spark.worker.nodes import NODE, bounded
 from pathcast.spark.worker.shards import ShardFiles, open_shard
 
-__all__ = ["FunctionJob", "match_column", "matches_columns"]
+__all__ = ["FunctionJob", "match_column", "matches_columns", "select_columns"]
 
 _AT_ONCE = 4 << 20  # matches of a part of a batch, at most, for an index of which everything matches
 
@@ -64,15 +66,44 @@ def matches_columns(batches: Iterator[tuple[Any, Any]], job: FunctionJob) -> Ite
     """For each pair of an expression and a document, whether they fit."""
     for xpaths, documents in batches:
         found: list[bool | None] = [None] * len(documents)
-        encoded = pc.dictionary_encode(xpaths)
-        for code, xpath in enumerate(encoded.dictionary.to_pylist()):
-            places = pc.indices_nonzero(pc.equal(encoded.indices, code))
+        for xpath, places in _by_expression(xpaths):
             results = _single(xpath).match_many(documents.take(places))
             undecided = {at for at, _ in results.undecided}
             lengths = pc.list_value_length(results.to_arrow()).to_pylist()
             for at, (place, length) in enumerate(zip(places.to_pylist(), lengths, strict=True)):
                 found[place] = None if length is None or at in undecided else length > 0
         yield pa.array(found, pa.bool_())
+
+
+def select_columns(batches: Iterator[tuple[Any, Any]], job: FunctionJob) -> Iterator[Any]:
+    """For each pair of an expression and a document, the nodes that it selects: their paths and texts."""
+    for xpaths, documents in batches:
+        found: list[list[dict[str, str]] | None] = [None] * len(documents)
+        for xpath, places in _by_expression(xpaths):
+            index = _single(xpath)
+            for place in places.to_pylist():
+                found[place] = _selected(index, documents[place].as_py())
+        yield pa.array(found, pa.list_(NODE))
+
+
+def _selected(index: Index, document: Any) -> list[dict[str, str]] | None:
+    if document is None:
+        return None
+    try:
+        chosen, undecided = index._core.select(document)
+    except DocumentError:
+        return None
+    nodes = chosen.get(0, [])
+    some, _ = bounded(nodes)
+    # Some of them would look like all of them.
+    return None if undecided or some is None or len(some) < len(nodes) else some
+
+
+def _by_expression(xpaths: Any) -> Iterator[tuple[str, Any]]:
+    """Each expression of a column with the places where it stands; null stands nowhere."""
+    encoded = pc.dictionary_encode(xpaths)
+    for code, xpath in enumerate(encoded.dictionary.to_pylist()):
+        yield xpath, pc.indices_nonzero(pc.equal(encoded.indices, code))
 
 
 @lru_cache(maxsize=256)

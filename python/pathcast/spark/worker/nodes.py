@@ -13,14 +13,14 @@ import pyarrow as pa
 
 from pathcast.spark.worker.shards import OpenShard
 
-__all__ = ["NODES", "NODE_BYTES", "selected"]
+__all__ = ["NODE", "NODES", "NODE_BYTES", "bounded", "selected"]
 
 NODE_BYTES = 1 << 20
 """Of paths and texts of one match; the nodes beyond are counted."""
 _SENT = 8 << 20
 
-_NODE = pa.struct([("path", pa.string()), ("text", pa.string())])
-NODES = (("nodes", pa.list_(_NODE)), ("nodes_left_out", pa.int64()))
+NODE = pa.struct([("path", pa.string()), ("text", pa.string())])
+NODES = (("nodes", pa.list_(NODE)), ("nodes_left_out", pa.int64()))
 """What a match has beside the subscription; null for one whose nodes took too many evaluation steps."""
 
 
@@ -36,7 +36,7 @@ def selected(documents: Any, lists: Any, shard: OpenShard) -> Iterator[tuple[int
         # What the index raises for undecided subscriptions would leave out the others.
         chosen = shard.index._core.select(documents[at].as_py())[0] if rows else {}
         for row in rows or ():
-            some, taken = _bounded(chosen.get(row))
+            some, taken = bounded(chosen.get(row))
             nodes.append(some)
             left_out.append(None if some is None else len(chosen[row]) - len(some))
             size += taken
@@ -47,7 +47,7 @@ def selected(documents: Any, lists: Any, shard: OpenShard) -> Iterator[tuple[int
             start, size, found, nodes, left_out = at + 1, 0, [], [], []
 
 
-def _bounded(nodes: Any) -> tuple[list[dict[str, str]] | None, int]:
+def bounded(nodes: Any) -> tuple[list[dict[str, str]] | None, int]:
     """As many of the first nodes as may go out, and their bytes; at least one."""
     if nodes is None:
         return None, 0
