@@ -15,7 +15,15 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from demo.letters import DeadLetter, Story, dead_letter, headline
 from pathcast.index import Index
-from pathcast.spark import compile_subscriptions, deliver, match_tagged, read_documents, split_tagged
+from pathcast.spark import (
+    compile_subscriptions,
+    deliver,
+    match_tagged,
+    read_documents,
+    read_outbox,
+    split_tagged,
+    write_outboxes,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -138,9 +146,7 @@ def run(spark: SparkSession, places: Places, figures: Figures, step: Callable[[s
     matches, dead = split_tagged(spark.read.parquet(*map(str, places.answers)))
 
     with timed("deliver", "Delivering to outboxes"):
-        outbox = deliver(matches, documents).repartition(figures.cores, "subscriber")
-        writer = outbox.sortWithinPartitions("subscriber", "doc_id").write.mode("overwrite")
-        writer.partitionBy("subscriber").option("compression", "zstd").parquet(str(places.outbox))
+        write_outboxes(deliver(matches, documents), str(places.outbox))
 
     with timed("look", "Looking at the results"):
         _look(spark, places, figures, matches, dead, table)
@@ -163,9 +169,8 @@ def _look(
         (row.kind, row["count"])
         for row in dead.groupBy("kind").count().orderBy(F.desc("count"), "kind").collect()
     ]
-    delivered = (
-        spark.read.parquet(str(places.outbox)).groupBy("subscriber").agg(F.count("*").alias("documents"))
-    )
+    deliveries = spark.read.parquet(f"{places.outbox}/log").where("kind = 'delivery'")
+    delivered = deliveries.groupBy("subscriber").agg(F.count("*").alias("documents"))
     matched = matches.groupBy("subscriber").agg(F.count("*").alias("matches"))
     figures.subscribers = [
         (row.subscriber, row.documents, row.matches)
@@ -197,7 +202,7 @@ def _read(
     alerts = {
         row.id: row.xpath for row in subscriptions.where(F.col("subscriber") == figures.reader).collect()
     }
-    inbox = spark.read.parquet(str(places.outbox)).where(F.col("subscriber") == figures.reader)
+    inbox = read_outbox(spark, str(places.outbox), figures.reader)
     figures.inbox = [
         Story(row.doc_id, headline(row.document), tuple(alerts[each] for each in row.subscriptions))
         for row in inbox.orderBy("doc_id").limit(INBOX).collect()

@@ -20,13 +20,8 @@ from pathcast.spark.driver.delivery_ids import delivery_id, document_hash
 from pathcast.spark.driver.documents import kafka_documents, read_documents
 from pathcast.spark.driver.functions import register_functions
 from pathcast.spark.driver.match import Matched, match, match_tagged, split_tagged
-from pathcast.spark.driver.outboxes import (
-    deliver,
-    outbox_name,
-    read_outbox,
-    send_outboxes,
-    write_outboxes,
-)
+from pathcast.spark.driver.outbox_log import acknowledge_outbox, read_outbox, write_outboxes
+from pathcast.spark.driver.outboxes import deliver, send_outboxes
 from pathcast.spark.driver.sinks import Batch, FileSink, KafkaSink, Sink, StreamError, read_deliveries
 from pathcast.spark.driver.stream import stream
 from pathcast.spark.driver.stream_state import BatchMetrics
@@ -45,6 +40,7 @@ __all__ = [
     "RejectedSubscriptions",
     "Sink",
     "StreamError",
+    "acknowledge_outbox",
     "compile_subscriptions",
     "deliver",
     "delivery_id",
@@ -52,7 +48,6 @@ __all__ = [
     "kafka_documents",
     "match",
     "match_tagged",
-    "outbox_name",
     "read_deliveries",
     "read_documents",
     "read_outbox",

@@ -4,35 +4,22 @@
     delivered = deliver(matches, documents)
     write_outboxes(delivered, "/data/outboxes")
 
-`deliver` gives a DataFrame; `write_outboxes` puts it into a folder for each subscriber, `send_outboxes` into
-a Kafka topic. A subscription without a subscriber is its own.
+`deliver` gives a DataFrame; `write_outboxes` (`outbox_log`) puts it into files, `send_outboxes` into a Kafka
+topic. A subscription without a subscriber is its own.
 """
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from pyspark.errors import AnalysisException
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import BinaryType, StringType
 
 from pathcast.spark.driver.columns import column_type, quoted
 from pathcast.spark.driver.delivery_ids import delivery_column, hash_column
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-__all__ = ["deliver", "outbox_name", "read_outbox", "send_outboxes", "write_outboxes"]
-
-_NAME = 76  # bytes: three times as many fit into the name of a folder, should all have to be escaped
-_HASHED = "sha256-"
-_DEFAULT = "__HIVE_DEFAULT_PARTITION__"
-_SPECIAL = re.compile("[\x01-\x1f\x7f\"#%'*/:=?\\\\{\\[\\]^]")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")  # Spark escapes most of them in names of folders, but not all
+__all__ = ["deliver", "outbox_messages", "send_outboxes"]
 
 
 def deliver(
@@ -112,75 +99,6 @@ def _unambiguous(documents: DataFrame) -> DataFrame:
     counted = documents.withColumn("copies", count)
     sure = F.when(F.col("copies") > 1, F.raise_error(message)).otherwise(F.col("document"))
     return counted.withColumn("document", sure).drop("copies")
-
-
-def outbox_name(subscriber: str) -> str:
-    """What stands behind `subscriber=` in the name of a subscriber's folder, before Spark escapes it.
-
-    >>> outbox_name("Jane Doe"), outbox_name("")[:14]
-    ('Jane Doe', 'sha256-e3b0c44')
-    """
-    short = 0 < len(subscriber.encode()) <= _NAME and not _CONTROL.search(subscriber)
-    if short and not subscriber.startswith(_HASHED) and subscriber != _DEFAULT:
-        return subscriber
-    return _HASHED + hashlib.sha256(subscriber.encode()).hexdigest()
-
-
-def _outbox_column(subscriber: Column) -> Column:
-    length = F.octet_length(subscriber)
-    plain = (length > 0) & (length <= _NAME) & (subscriber != _DEFAULT) & ~subscriber.startswith(_HASHED)
-    plain &= ~subscriber.rlike(_CONTROL.pattern)
-    hashed = F.concat(F.lit(_HASHED), F.sha2(subscriber.cast("binary"), 256))
-    return F.when(plain, subscriber).otherwise(hashed)
-
-
-def write_outboxes(delivered: DataFrame, path: str, *, format: str = "parquet") -> None:
-    """Writes `path/subscriber=<name>/`, over what was in `path` before.
-
-    The name is the subscriber's, with what a file name cannot hold escaped by Spark, or a hash of one that is
-    empty, long or has control characters; the column `subscriber_name` in the files has it in full.
-    `read_outbox` reads one.
-    """
-    (
-        delivered.withColumn("subscriber_name", F.col("subscriber"))
-        .withColumn("subscriber", _outbox_column(F.col("subscriber")))
-        .repartition("subscriber")
-        .write.mode("overwrite")
-        .partitionBy("subscriber")
-        .format(format)
-        .save(path)
-    )
-
-
-def read_outbox(spark: SparkSession, path: str, subscriber: str, *, format: str = "parquet") -> DataFrame:
-    """What was written for one subscriber, as `deliver` gave it; nobody else's folders are looked into.
-
-    `path` is what `write_outboxes` got, or the folder `outboxes` of a `FileSink`, which has one a batch.
-    """
-    top, folder = path.rstrip("/"), f"subscriber={_escaped(outbox_name(subscriber))}"
-    # Spark would take some characters of the name for a pattern.
-    folder = re.sub(r"([\\*?\[\]{}])", r"\\\1", folder)
-    reader = spark.read.format(format)
-    for place in (f"{top}/{folder}", f"{top}/batch=*/{folder}"):
-        try:
-            found = reader.load(place)
-            return _outbox(found, found.columns)
-        except AnalysisException as error:
-            if "PATH_NOT_FOUND" not in str(error):
-                raise
-    everything = reader.load(path)
-    columns = [name for name in everything.columns if name not in ("subscriber", "batch")]
-    return _outbox(everything.where(F.lit(False)), columns)
-
-
-def _outbox(found: DataFrame, columns: list[str]) -> DataFrame:
-    rest = [quoted(name) for name in columns if name != "subscriber_name"]
-    return found.select(F.col("subscriber_name").alias("subscriber"), *rest)
-
-
-def _escaped(name: str) -> str:
-    """A name as Spark writes it into the name of a folder."""
-    return _SPECIAL.sub(lambda found: f"%{ord(found[0]):02X}", name)
 
 
 def send_outboxes(delivered: DataFrame, topic: str, options: Mapping[str, str]) -> None:

@@ -24,7 +24,8 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from pathcast.errors import PathcastError
 from pathcast.spark.artifact import replace_file
-from pathcast.spark.driver.outboxes import deliver, outbox_messages, write_outboxes
+from pathcast.spark.driver.outbox_log import write_outboxes
+from pathcast.spark.driver.outboxes import deliver, outbox_messages
 from pathcast.spark.places import local_path
 
 if TYPE_CHECKING:
@@ -78,7 +79,8 @@ class FileSink:
         if batch.has_dead:
             batch.dead.write.mode("overwrite").parquet(f"{self.path}/dead/{name}")
         if self.outboxes:
-            write_outboxes(deliver(batch.matches, batch.documents), f"{self.path}/outboxes/{name}")
+            delivered = deliver(batch.matches, batch.documents)
+            write_outboxes(delivered, f"{self.path}/outboxes", batch=batch.number)
 
     def _claim(self, stream: str) -> None:
         """Two streams, or one whose checkpoint was deleted, would write over each other's batches."""
