@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pathcast import Limits, _core
-from pathcast.network import Broker, Filter, Policy, restored, snapshot
+from pathcast.network import Broker, Filter, Network, Policy, restored, snapshot
 from pathcast.network import message as m
 from pathcast.network.message import Advertised
 from pathcast.network.outcome import Outcome
@@ -253,6 +253,26 @@ def test_a_restored_broker_is_the_same() -> None:
     assert sorted(snapshot(again)) == sorted(snapshot(broker))
     document = m.Publish("b2/p/7", b"<a><b/><c/></a>")
     assert again.handle_message("b2", document, 1.0) == broker.handle_message("b2", document, 1.0)
+
+
+def test_other_roots_and_leaves_after_a_restart_are_told() -> None:
+    """Nobody may go on with a tree that the new settings do not allow."""
+    ring = Network([("b1", "b2"), ("b2", "b3"), ("b3", "b1")])
+    assert ring.brokers["b3"].path == ("b3", "b1")
+    records = snapshot(ring.brokers["b3"])
+    same, outcome = restored("b3", records)
+    assert (same.path, outcome.messages) == (("b3", "b1"), [])
+    other, outcome = restored("b3", records, Policy(roots=("b2",)))
+    # Nobody has said yet that b2 is the root, so the way changes when they do; b3 itself may be one at once.
+    assert other.path == ("b3", "b1")
+    root, outcome = restored("b3", records, Policy(roots=("b3",)))
+    assert root.path == ("b3",)
+    assert {type(message).__name__ for _, message in outcome.messages} >= {"Unrest", "Hello"}
+    leaf, outcome = restored("b3", records, Policy(leaves=frozenset(["b2"])))
+    assert not leaf.agreement.is_calm
+    assert any(isinstance(message, m.Unrest) for _, message in outcome.messages)
+    _, outcome = restored("b3", snapshot(leaf), Policy(leaves=frozenset(["b2"])))
+    assert outcome.messages == []
 
 
 def test_damaged_state_is_an_error() -> None:

@@ -39,7 +39,7 @@ def broker(
     ] = False,
     version: Version = False,
 ) -> None:
-    """Run one broker of a network on Apache Kafka, until SIGTERM or SIGINT.
+    """Run one broker of a network on Apache Kafka, until SIGTERM or SIGINT. SIGHUP reads the settings again.
 
     It reads its inbox, routes, and writes to its neighbours' inboxes and its clients' outboxes, in
     transactions: a crash loses nothing and repeats nothing for readers of committed messages. What it
@@ -61,12 +61,15 @@ def broker(
     from pathcast.network.transports.kafka import FencedError, KafkaBroker, TransportError, topics
     from pathcast.network.transports.settings import read_broker
 
-    running = KafkaBroker(read_broker(_given(config)), lambda line: typer.echo(line, err=True))
+    file = _given(config)
+    running = KafkaBroker(
+        read_broker(file), lambda line: typer.echo(line, err=True), reread=lambda: read_broker(file)
+    )
     if check:
         topics.check(running.connection, running.settings)
         typer.echo(f"{running.settings.name}: settings, Kafka and topics are right")
         return
-    _stop_on_signals(running)
+    _obey_signals(running)
     threading.Thread(target=_watch, args=(running,), daemon=True).start()
     try:
         running.run(create_topics=create_topics)
@@ -117,9 +120,13 @@ def _watch(running: KafkaBroker) -> None:
             os._exit(1)
 
 
-def _stop_on_signals(running: KafkaBroker) -> None:
+def _obey_signals(running: KafkaBroker) -> None:
     def stop(number: int, frame: FrameType | None) -> None:
         running.stop()
 
+    def reload(number: int, frame: FrameType | None) -> None:
+        running.reload()
+
     for each in (signal.SIGTERM, signal.SIGINT):
         signal.signal(each, stop)
+    signal.signal(signal.SIGHUP, reload)

@@ -108,7 +108,7 @@ class Agreement:
             if link.name != source:
                 self.introduce(out, link)
         for message in broker.published.taken():
-            broker.router.flood(out, None, message)
+            broker.router.flood(out, None, message, "links have changed since")
 
     def introduce(self, out: Outcome, link: Link) -> None:
         """Tell a neighbour of the latest unrest."""

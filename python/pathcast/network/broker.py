@@ -37,6 +37,7 @@ from pathcast.network.routing import Router, document_id
 from pathcast.network.seen import Kept, Seen
 from pathcast.network.state import Store
 from pathcast.network.subscriptions import ConflictError, Subscriptions
+from pathcast.network.trace import SHOWN, Step
 from pathcast.network.tree import Link, best_path, is_sound, is_used
 from pathcast.network.wire import WireError, advertised_fields, decode, encode, filter_fields
 
@@ -124,7 +125,7 @@ class Broker:
             self.store.drop(("link", neighbour))
             self.review(out)
         for each in undelivered:
-            self.router.flood(out, neighbour, each)
+            self.router.flood(out, neighbour, each, f"broker {neighbour} is gone")
         return self.finish(out)
 
     def handle_leave(self, neighbour: str | None, now: float) -> Outcome:
@@ -189,6 +190,8 @@ class Broker:
                 self.counters.ignored += 1
         except (RefusedError, XPathError, AdvertisementError, DocumentError, ConflictError) as error:
             self._refuse(out, sender, str(error), encode(message))
+            if isinstance(message, Publish):
+                out.steps.append(Step(message.document, "refused", sender, str(error)[:SHOWN]))
         return self.finish(out)
 
     def handle_client(self, client: str, message: ClientMessage, now: float) -> Outcome:
@@ -205,6 +208,9 @@ class Broker:
                 _FROM_CLIENT[type(message)](self, client, message)
         except (RefusedError, XPathError, AdvertisementError, DocumentError) as error:
             self._refuse(out, sender, str(error), encode(message))
+            if isinstance(message, m.ClientPublish):
+                document = document_id(self.name, client, message.id)
+                out.steps.append(Step(document, "refused", sender, str(error)[:SHOWN]))
         return self.finish(out)
 
     # -- neighbours ----------------------------------------------------------------------------------------
@@ -430,6 +436,7 @@ class Broker:
             self.counters.duplicates += 1
             if before != mark:
                 raise RefusedError(f"the id {message.id!r} was used before for another document")
+            out.steps.append(Step(document, "again", f"client {client}"))
             return
         self.router.publish(out, client, document, mark, message.body)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from pathcast.network.message import BrokerMessage, Delivery, Quarantined
 from pathcast.network.state import Record
+from pathcast.network.trace import Step
 
 KNOWN = 10_000
 """Senders whose rate is measured at one time."""
@@ -32,6 +33,8 @@ class Outcome:
     """Client and id of subscriptions from which on no document is missed."""
     notes: list[str] = field(default_factory=list)
     """What a log should say; printable."""
+    steps: list[Step] = field(default_factory=list)
+    """What happened to documents, and why; nothing depends on it."""
 
 
 @dataclass(slots=True)

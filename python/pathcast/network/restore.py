@@ -16,7 +16,7 @@ from pathcast.network.message import Advertised, Filter
 from pathcast.network.outcome import Outcome
 from pathcast.network.policy import Policy
 from pathcast.network.state import VERSION, Key, Record, StateError, Store, read_records
-from pathcast.network.tree import Link, best_path
+from pathcast.network.tree import Link
 from pathcast.network.wire import advertised_fields, filter_fields, read_variables
 
 
@@ -101,6 +101,8 @@ def _restored(
 class _Restoring:
     def __init__(self, broker: Broker, state: dict[Key, dict[str, Any]]) -> None:
         self.broker = broker
+        self.is_other = False
+        """Whether other neighbours are leaves than before."""
         self.by_kind: dict[str, list[tuple[Key, dict[str, Any]]]] = {}
         for key, value in state.items():
             self.by_kind.setdefault(str(key[0]), []).append((key[1:], value))
@@ -118,8 +120,9 @@ class _Restoring:
         for (name,), value in self.kind("epoch"):
             broker.epochs[name] = (int(value["epoch"]), int(value["told"]))
         for (name,), value in self.kind("link"):
-            broker.links[name] = Link.of(name, value)
-            broker.links[name].is_leaf = name in broker.policy.leaves
+            link = broker.links[name] = Link.of(name, value)
+            link.is_leaf = name in broker.policy.leaves
+            self.is_other |= link.is_leaf != bool(value.get("is_leaf", link.is_leaf))
         for (document,), value in self.kind("doc"):
             broker.seen.marks[document] = str(value["mark"])
         for kept in (broker.flooded, broker.published):
@@ -131,10 +134,13 @@ class _Restoring:
         self._filters()
         for _, value in self.kind("path"):
             broker.path = tuple(map(str, value["path"]))
-        roots = broker.policy.roots
-        if broker.path[0] != broker.name or best_path(broker.name, broker.links, roots) != broker.path:
+        if broker.path[0] != broker.name or not set(broker.path[1:2]) <= set(broker.links):
             raise StateError(f"the way of {broker.name!r} to the root does not fit its links")
         out = self._open_sides()
+        if self.is_other:
+            broker.agreement.disturb(out)
+        # The roots may be others than before.
+        broker.review(out)
         for client, known in broker.clients.items():
             for id in known.filters:
                 broker.agreement.subscribed(client, id)

@@ -22,6 +22,7 @@ from pathcast import _core
 from pathcast.errors import DocumentError, printable
 from pathcast.network.message import Delivery, Publish
 from pathcast.network.outcome import RefusedError
+from pathcast.network.trace import SHOWN, Step, What
 
 if TYPE_CHECKING:
     from pathcast.network.broker import Broker
@@ -54,7 +55,9 @@ class Router:
         flood = not self._is_as_advertised(out, client, document, body)
         broker.seen.first(document, mark)
         broker.counters.documents += 1
-        self._route(out, None, Publish(document, body, flood=flood), entries)
+        _tell(out, document, "published", f"client {client}")
+        why = "it was not advertised" if flood else ""
+        self._route(out, None, Publish(document, body, flood=flood), entries, why)
 
     def arrive(self, out: Outcome, neighbour: str, message: Publish) -> None:
         """A neighbour passes a document on, or a path of one."""
@@ -64,8 +67,9 @@ class Router:
         whole = broker.seen.mark(message.document)
         if whole is not None or broker.seen.mark(key) is not None:
             broker.counters.duplicates += 1
+            _tell(out, message.document, "again", f"broker {neighbour}", _of_path(message))
             if message.flood:
-                self.flood(out, neighbour, message)
+                self.flood(out, neighbour, message, "it came flooded")
             return
         entries = broker.publications.matching(message.body)
         if message.path is not None:
@@ -73,9 +77,10 @@ class Router:
         broker.seen.first(key, WHOLE)
         broker.counters.documents += 1
         broker.counters.unmatched += not entries
-        self._route(out, neighbour, message, entries)
+        _tell(out, message.document, "received", f"broker {neighbour}", _of_path(message))
+        self._route(out, neighbour, message, entries, "it came flooded" if message.flood else "")
 
-    def flood(self, out: Outcome, origin: str | None, message: Publish) -> None:
+    def flood(self, out: Outcome, origin: str | None, message: Publish, why: str) -> None:
         """Pass a document to every neighbour but the one it came from, once."""
         broker = self.broker
         key = f"{message.document}!" if message.path is None else f"{message.document}#{message.path}!"
@@ -86,51 +91,65 @@ class Router:
         broker.flooded.add(message)
         for link in broker.links.values():
             if link.name != origin and not link.is_deserted:
-                broker.send(out, link.name, message)
+                self._send(out, link.name, message, f"flooded: {why}")
 
     def repeat(self, out: Outcome, neighbour: str) -> None:
         """A new neighbour gets what was flooded before it came."""
         for message in self.broker.flooded.messages():
-            self.broker.send(out, neighbour, message)
+            self._send(out, neighbour, message, "flooded: it is a new neighbour")
 
-    def _route(self, out: Outcome, origin: str | None, message: Publish, entries: list[Entry]) -> None:
+    def _send(self, out: Outcome, target: str, message: Publish, why: str) -> None:
+        _tell(out, message.document, "sent", f"broker {target}", _of_path(message, why))
+        self.broker.send(out, target, message)
+
+    def _route(
+        self, out: Outcome, origin: str | None, message: Publish, entries: list[Entry], why: str
+    ) -> None:
         broker = self.broker
+        before = len(out.steps)
         if message.flood or not broker.agreement.is_calm:
             # Who passed it on by its table must flood it too: the way may lead back through there.
-            self.flood(out, origin if message.flood else None, message)
+            self.flood(out, origin if message.flood else None, message, why or "links are changing")
         else:
             if origin is None:
                 broker.published.add(message)
             self._forward(out, origin, message, entries)
         self._deliver(out, message.document, message.body, entries)
+        if len(out.steps) == before:
+            _tell(out, message.document, "unwanted", "nobody else", _of_path(message))
 
     def _forward(self, out: Outcome, origin: str | None, message: Publish, entries: list[Entry]) -> None:
         broker = self.broker
-        whole = {link.name for link in broker.links.values() if link.is_unsettled and link.name != origin}
+        whole = {
+            link.name: "an advertisement is on its way there"
+            for link in broker.links.values()
+            if link.is_unsettled and link.name != origin
+        }
         targets = _neighbours(entries, origin)
         if broker.policy.unit == "path" and message.path is None:
             whole.update(_neighbours([entry for entry in entries if not entry.linear], origin))
-            partly = [target for target in targets if target not in whole]
+            partly = {target: why for target, why in targets.items() if target not in whole}
             if any(broker.links[target].is_gone_around for target in partly):
                 whole.update(partly)
             elif partly:
                 self._send_paths(out, message, partly)
         else:
             whole.update(targets)
-        if any(broker.links[target].is_gone_around for target in whole):
-            self.flood(out, None, message)
+        silent = [target for target in whole if broker.links[target].is_gone_around]
+        if silent:
+            self.flood(out, None, message, f"broker {min(silent)} is silent")
             return
         for target in sorted(whole):
-            broker.send(out, target, message)
+            self._send(out, target, message, whole[target])
 
-    def _send_paths(self, out: Outcome, message: Publish, targets: list[str]) -> None:
+    def _send_paths(self, out: Outcome, message: Publish, targets: Iterable[str]) -> None:
         broker = self.broker
         for number, (_, path) in enumerate(_core.leaf_paths(message.body, broker.policy.limits)):
             entries = [entry for entry in broker.publications.matching(path) if entry.linear]
-            wanted = set(_neighbours(entries, None))
+            wanted = _neighbours(entries, None)
             for target in targets:
                 if target in wanted:
-                    broker.send(out, target, Publish(message.document, path, number))
+                    self._send(out, target, Publish(message.document, path, number), wanted[target])
 
     def _deliver(self, out: Outcome, document: str, body: bytes, entries: list[Entry]) -> None:
         broker = self.broker
@@ -145,7 +164,10 @@ class Router:
                 ids = [id for id in ids if broker.seen.first(f"{document}>{client}>{id}", WHOLE)]
             if ids:
                 broker.counters.delivered += 1
-                out.deliveries.append(Delivery(client, document, tuple(sorted(ids)), body))
+                ids = sorted(ids)
+                more = f" and {len(ids) - 5:,} more" if len(ids) > 5 else ""
+                _tell(out, document, "delivered", f"client {client}", ", ".join(ids[:5]) + more)
+                out.deliveries.append(Delivery(client, document, tuple(ids), body))
 
     def _check_origin(self, neighbour: str, message: Publish) -> None:
         """Documents of this broker start here, a leaf has only its own, and marks are not part of an id."""
@@ -189,9 +211,21 @@ class Router:
         return None
 
 
-def _neighbours(entries: Iterable[Entry], origin: str | None) -> list[str]:
-    found: dict[str, None] = {}
+def _neighbours(entries: Iterable[Entry], origin: str | None) -> dict[str, str]:
+    """Who wants a document, with why."""
+    found: dict[str, Entry] = {}
     for entry in entries:
-        found.update(dict.fromkeys(entry.neighbours))
-    found.pop(origin or "", None)
-    return sorted(found)
+        for name in entry.neighbours:
+            found.setdefault(name, entry)
+    return {name: f"it wants {found[name].filter.xpath}" for name in sorted(found) if name != origin}
+
+
+def _of_path(message: Publish, why: str = "") -> str:
+    """Why, and for which path if it is not the whole document."""
+    if message.path is None:
+        return why
+    return f"path {message.path}" + (f": {why}" if why else "")
+
+
+def _tell(out: Outcome, document: str, what: What, whom: str, why: str = "") -> None:
+    out.steps.append(Step(document, what, whom, why[:SHOWN]))

@@ -118,7 +118,7 @@ class Link:
 
     def values(self) -> dict[str, Any]:
         """As a record."""
-        return {name: getattr(self, name) for name in _KEPT}
+        return {name: getattr(self, name) for name in (*_KEPT, "is_leaf")}
 
     @classmethod
     def of(cls, name: str, values: dict[str, Any]) -> Link:

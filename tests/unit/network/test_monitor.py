@@ -10,6 +10,7 @@ import pytest
 from pathcast.network import Broker, Filter
 from pathcast.network.message import ClientPublish, ClientSubscribe
 from pathcast.network.transports.monitor import STALE, Monitor, metrics
+from pathcast.network.transports.status import Status
 
 
 def test_metrics_count_what_happened() -> None:
@@ -35,7 +36,7 @@ def test_health_follows_the_pages() -> None:
         base = f"http://127.0.0.1:{monitor.port}"
         with pytest.raises(HTTPError, match="503"):
             urlopen(f"{base}/healthz", timeout=10)
-        monitor.write("pathcast_calm 1\n")
+        monitor.write("pathcast_calm 1\n", Status.of(Broker("b1"), behind=0))
         with urlopen(f"{base}/healthz", timeout=10) as answer:
             assert answer.read() == b"ok\n"
         with urlopen(f"{base}/metrics", timeout=10) as answer:

@@ -84,6 +84,8 @@ def test_peers_may_have_topics_of_their_own() -> None:
         ({"neighbours": "b2"}, "neighbours must be a list"),
         ({"neighbours": ["b2", "b2"]}, r"neighbours\[1\]: 'b2' is there twice"),
         ({"neighbours": [{"name": "b2", "outbox": "x"}]}, r"no key 'neighbours\[0\]\.outbox'"),
+        ({"neighbours": [{"name": "b2", "monitor": "http://x"}]}, r"monitor must be host:port"),
+        ({"monitor": {"traced": -1}}, r"monitor\.traced must be at least 0"),
         ({"neighbours": [{"inbox": "x"}]}, r"neighbours\[0\]\.name must be a name"),
         ({"topics": {"state": "pathcast.b1.inbox"}}, "one topic cannot be both"),
         ({"clients": [{"name": "a", "outbox": "pathcast.b1.inbox"}]}, "one topic cannot be both"),

@@ -30,10 +30,11 @@ from pathcast.network.message import ClientMessage, Delivery, Quarantined
 from pathcast.network.outcome import Outcome
 from pathcast.network.policy import Policy
 from pathcast.network.transports.client import Client
+from pathcast.network.transports.traces import Traces, in_order
 from pathcast.network.wire import encode
 
 KEPT = 1_000
-"""Refused messages and notes that are kept, the latest."""
+"""Refused messages and notes that are kept, and at each broker documents with their traces; the latest."""
 
 
 class Network:
@@ -48,6 +49,7 @@ class Network:
         self.quarantine: deque[Quarantined] = deque(maxlen=KEPT)
         self.notes: deque[str] = deque(maxlen=KEPT)
         """What brokers have to say: documents that were not advertised, messages that were refused."""
+        self._traces: dict[str, Traces] = {}
         self._inbox: deque[tuple[str, str, str, bytes]] = deque()
         self._outboxes: dict[tuple[str, str], deque[Delivery]] = {}
         self._clock: Callable[[], float] = time.monotonic
@@ -58,6 +60,7 @@ class Network:
         """The broker of that name, made now if there is none."""
         if name not in self.brokers:
             self.brokers[name] = Broker(name, self.policy)
+            self._traces[name] = Traces(KEPT)
         return self.brokers[name]
 
     def connect(self, one: str, other: str) -> None:
@@ -88,6 +91,22 @@ class Network:
         """What has been delivered to a client and not been taken yet."""
         return list(self._outboxes.pop((broker, client), ()))
 
+    def trace(self, document: str) -> list[str]:
+        """What happened to a document at each broker, and why.
+
+        >>> network = Network([("berlin", "paris")])
+        >>> network.client("paris", "ann").subscribe("titles", "//title")
+        >>> network.client("berlin", "wire").publish("1", "<title/>")
+        >>> for line in network.trace("berlin/wire/1"):
+        ...     print(line)
+        berlin: published by client wire
+        berlin: sent to broker paris: flooded: it was not advertised
+        paris: received from broker berlin
+        paris: delivered to client ann: titles
+        """
+        found = {name: steps for name, traces in self._traces.items() if (steps := traces.of(document))}
+        return [f"{name}: {each.step.text()}" for name in in_order(found) for each in found[name]]
+
     def _run(self) -> None:
         while self._inbox:
             target, kind, sender, data = self._inbox.popleft()
@@ -101,6 +120,7 @@ class Network:
             self._outboxes.setdefault((name, delivery.client), deque()).append(delivery)
         self.quarantine.extend(outcome.quarantined)
         self.notes.extend(f"{name}: {note}" for note in outcome.notes)
+        self._traces[name].file(outcome.steps, self._clock())
 
 
 class LocalClient(Client):

@@ -1,18 +1,27 @@
-"""What a broker process shows to machines: metrics for Prometheus and a health check, on a port of its own.
+"""What a broker process shows: metrics, health, its status and traces of documents, on a port of its own.
 
-The broker's thread writes a page now and then and the server's thread hands out the last one, so a reader
+The broker's thread writes pages now and then and the server's thread hands out the last ones, so a reader
 neither waits for the broker nor sees half of a change. `/healthz` is 200 while pages come, and 503 when the
-broker has not written one for too long: it hangs, or waits for Kafka.
+broker has not written them for too long: it hangs, or waits for Kafka. `/metrics` is for Prometheus;
+`/status` and `/trace?id=DOCUMENT` are JSON, for `pathcast network`.
 """
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 from pathcast.network.broker import Broker
+from pathcast.network.transports.status import Status
+from pathcast.network.transports.traces import Traces
+
+PORT = 9464
+"""The usual port."""
 
 STALE = 60.0
 """Seconds without a page after which a broker counts as sick."""
@@ -82,36 +91,58 @@ def _escaped(text: str) -> str:
 
 
 class Monitor:
-    """A server for the last page; port 0 takes any that is free."""
+    """A server for the last pages; port 0 takes any that is free."""
 
-    def __init__(self, host: str, port: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        traces: Traces | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._clock = clock
-        self._page = b""
+        self._traces = traces or Traces(0)
+        self._metrics = ""
+        self._status: Status | None = None
         self._written: float | None = None
         self._server = ThreadingHTTPServer((host, port), self._handler())
         self._server.daemon_threads = True
         self.port = int(self._server.server_address[1])
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
-    def write(self, page: str) -> None:
-        """A new page; the broker is well."""
-        self._page, self._written = page.encode(), self._clock()
+    def write(self, metrics: str, status: Status) -> None:
+        """New pages; the broker is well."""
+        self._metrics, self._status, self._written = metrics, status, self._clock()
 
     def close(self) -> None:
         """Stop serving."""
         self._server.shutdown()
         self._server.server_close()
 
-    def answer(self, path: str) -> tuple[int, bytes]:
-        """The status and body for a path."""
+    def answer(self, target: str) -> tuple[int, str, str]:
+        """The status, the type and the body for a path with its query."""
+        path, query = urlsplit(target)[2:4]
         if path == "/metrics":
-            return 200, self._page
-        if path != "/healthz":
-            return 404, b"there are /metrics and /healthz\n"
+            return 200, "text/plain; version=0.0.4", self._metrics
+        if path == "/healthz":
+            return self._health()
+        if path not in ("/status", "/trace"):
+            return _plain(404, "there are /metrics, /healthz, /status and /trace?id=DOCUMENT")
+        if self._status is None:
+            return _plain(503, "starting")
+        if path == "/status":
+            return _json(self._status.values())
+        document = parse_qs(query).get("id", [""])[0]
+        if not document:
+            return _plain(400, "the id is missing: /trace?id=DOCUMENT")
+        steps = [{"at": at, **step._asdict()} for at, step in self._traces.of(document)]
+        return _json({"broker": self._status.broker, "steps": steps})
+
+    def _health(self) -> tuple[int, str, str]:
         if self._written is None:
-            return 503, b"starting\n"
+            return _plain(503, "starting")
         quiet = self._clock() - self._written
-        return (200, b"ok\n") if quiet < STALE else (503, f"nothing for {quiet:.0f} seconds\n".encode())
+        return _plain(200, "ok") if quiet < STALE else _plain(503, f"nothing for {quiet:.0f} seconds")
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         monitor = self
@@ -120,9 +151,10 @@ class Monitor:
             timeout = 10.0
 
             def do_GET(self) -> None:
-                status, body = monitor.answer(self.path)
+                status, kind, text = monitor.answer(self.path)
+                body = text.encode("utf-8", "backslashreplace")
                 self.send_response(status)
-                self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+                self.send_header("Content-Type", f"{kind}; charset=utf-8")
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
@@ -131,3 +163,11 @@ class Monitor:
                 pass
 
         return Handler
+
+
+def _plain(status: int, text: str) -> tuple[int, str, str]:
+    return status, "text/plain", f"{text}\n"
+
+
+def _json(values: Any) -> tuple[int, str, str]:
+    return 200, "application/json", json.dumps(values)

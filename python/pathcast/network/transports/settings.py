@@ -79,6 +79,8 @@ class Peer:
     """Whether a neighbour is trusted with what is its own and nothing else."""
     principal: str = ""
     """Who it is to Kafka's access control."""
+    monitor: str | None = None
+    """Where a neighbour shows its status, as host:port."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +124,9 @@ class BrokerSettings:
     report_seconds: float = 10.0
     monitor_host: str = "127.0.0.1"
     monitor_port: int | None = None
-    """Where metrics and health are served; None is nowhere."""
+    """Where metrics, health, status and traces are served; None is nowhere."""
+    traced: int = 1_000
+    """Documents of which traces are kept, the latest."""
     gap: Gap = "stop"
     """What to do when Kafka has thrown messages away that were not read: end with an error, or go on."""
 
@@ -261,7 +265,7 @@ class _Reader:
         kafka = self.kafka(table)
         own = f"{prefix}.{name}"
         neighbours = self.peers(
-            table, "neighbours", "inbox leaf", f"{prefix}.{{}}.from.{name}", f"{own}.from.{{}}"
+            table, "neighbours", "inbox leaf monitor", f"{prefix}.{{}}.from.{name}", f"{own}.from.{{}}"
         )
         policy = self.policy(table.get("policy", {}), largest)
         leaves = frozenset(peer.name for peer in neighbours.values() if peer.leaf)
@@ -292,12 +296,15 @@ class _Reader:
     def monitor(self, value: Any) -> dict[str, Any]:
         if value is None:
             return {}
-        table = self.table(value, "monitor", "host port")
+        table = self.table(value, "monitor", "host port traced")
         port: int = self.get(table, "port", 9464, inside="monitor")
         if not 0 <= port < 1 << 16:
             raise self.error(f"monitor.port must be a port, not {port}")
         host: str = self.get(table, "host", "127.0.0.1", inside="monitor")
-        return {"monitor_host": host, "monitor_port": port}
+        traced: int = self.get(table, "traced", 1_000, inside="monitor")
+        if traced < 0:
+            raise self.error(f"monitor.traced must be at least 0, not {traced}")
+        return {"monitor_host": host, "monitor_port": port, "traced": traced}
 
     def client(self, content: Mapping[str, Any]) -> ClientSettings:
         table = self.table(content, "", "name broker prefix open inbox outbox kafka max_message_bytes")
@@ -338,8 +345,17 @@ class _Reader:
                 sent_to=self.name(values.get(target, usual.format(name)), f"{where}.{target}"),
                 speaks_on=None if said is None else self.name(said, f"{where}.speaks_on"),
                 leaf=self.get(values, "leaf", False, inside=where),
+                monitor=self.address(values.get("monitor"), f"{where}.monitor"),
             )
         return found
+
+    def address(self, value: Any, key: str) -> str | None:
+        """Where a monitor is, as host:port."""
+        if value is None:
+            return None
+        if not isinstance(value, str) or not re.fullmatch(r"[^\s/?#@]+:[0-9]{1,5}", value):
+            raise self.error(f"{key} must be host:port, not {value!r}")
+        return value
 
     def policy(self, value: Any, largest: int) -> Policy:
         known = [each.name for each in fields(Policy) if each.name not in ("wire", "durable", "leaves")]

@@ -25,10 +25,11 @@ from functools import partial
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
 from pathcast.network.broker import Broker
-from pathcast.network.message import Quarantined
+from pathcast.network.message import ClientLeave, Quarantined
 from pathcast.network.outcome import Outcome
 from pathcast.network.restore import restored
 from pathcast.network.state import StateError
+from pathcast.network.trace import Step
 from pathcast.network.transports.kafka import topics
 from pathcast.network.transports.kafka.connection import (
     Connection,
@@ -52,9 +53,12 @@ from pathcast.network.transports.kafka.envelope import (
     quarantine,
 )
 from pathcast.network.transports.kafka.log import position_record, read_state
+from pathcast.network.transports.kafka.reload import successor, without
 from pathcast.network.transports.kafka.report import Report
 from pathcast.network.transports.monitor import Monitor, metrics
-from pathcast.network.transports.settings import BrokerSettings
+from pathcast.network.transports.settings import BrokerSettings, SettingsError
+from pathcast.network.transports.status import Status
+from pathcast.network.transports.traces import Traces
 from pathcast.network.wire import encode
 
 POLL = 0.25
@@ -82,11 +86,19 @@ class UndoneError(Exception):
 class KafkaBroker:
     """One broker; `run` returns after `stop`, or raises what ended it."""
 
-    def __init__(self, settings: BrokerSettings, log: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        settings: BrokerSettings,
+        log: Callable[[str], None],
+        reread: Callable[[], BrokerSettings] | None = None,
+    ) -> None:
         self.settings = settings
+        self.wanted = settings
+        """The settings as they were given last; `settings` also has the neighbours that are being left."""
         self.connection = Connection(settings.kafka, settings.name)
         self.report = Report(settings.name, settings.report_seconds, log)
         self.broker = Broker(settings.name, settings.policy)
+        self.traces = Traces(settings.traced)
         self.poison: dict[Place, str] = {}
         """Messages that cannot be handled, and why; they are quarantined when they come again."""
         self._producer: Producer
@@ -103,6 +115,10 @@ class KafkaBroker:
         self._next_tick = 0.0
         self._monitor: Monitor | None = None
         self._next_page = 0.0
+        self._steps: list[Step] = []
+        """What happened to documents in the transaction."""
+        self._reread = reread
+        self._reloading = threading.Event()
         self._stopping = threading.Event()
         self.waiting_since: float | None = None
         """When a call to Kafka began that is not back, by the monotonic clock; see `HUNG`."""
@@ -113,6 +129,10 @@ class KafkaBroker:
         """Finish the batch and return from `run`; may be called from a signal handler."""
         self._stopping.set()
 
+    def reload(self) -> None:
+        """Read the settings again after the batch at hand; may be called from a signal handler."""
+        self._reloading.set()
+
     def run(self, *, create_topics: bool = False) -> None:
         """Take messages until somebody calls `stop`."""
         if create_topics:
@@ -121,7 +141,7 @@ class KafkaBroker:
         topics.check(self.connection, self.settings)
         if self.settings.monitor_port is not None:
             try:
-                self._monitor = Monitor(self.settings.monitor_host, self.settings.monitor_port)
+                self._monitor = Monitor(self.settings.monitor_host, self.settings.monitor_port, self.traces)
             except OSError as error:
                 raise TransportError(f"{self.settings.name}: monitor: {error.strerror}") from None
         largest = self.settings.max_message_bytes + topics.OVERHEAD
@@ -152,6 +172,8 @@ class KafkaBroker:
             undone = 0
             while not self._stopping.is_set():
                 try:
+                    if self._reloading.is_set():
+                        self._reload(create_topics)
                     self._step()
                     undone = 0
                 except UndoneError as error:
@@ -192,12 +214,15 @@ class KafkaBroker:
             for each in batch:
                 self.poison.pop(each.place, None)
             self.report.taken += len(batch)
+        self._forget_left()
         self.report.tick(self.broker, self._behind)
         if self._monitor is not None and time.monotonic() >= self._next_page:
             self._next_page = time.monotonic() + 1.0
-            report = self.report
+            report, behind = self.report, self._behind
+            monitors = {peer.name: peer.monitor for peer in self.settings.neighbours.values() if peer.monitor}
             self._monitor.write(
-                metrics(self.broker, taken=report.taken, undone=report.undone, behind=self._behind)
+                metrics(self.broker, taken=report.taken, undone=report.undone, behind=behind),
+                Status.of(self.broker, behind=behind, monitors=monitors),
             )
 
     def _tick(self) -> Outcome:
@@ -260,6 +285,7 @@ class KafkaBroker:
     def _begin(self) -> None:
         self._failed.clear()
         self._changes.clear()
+        self._steps.clear()
         self._asked(self._producer.begin_transaction)
 
     def _encoded(self, outcome: Outcome, place: Place | None) -> list[Written]:
@@ -289,6 +315,7 @@ class KafkaBroker:
             self._changes.pop(key, None)
             self._changes[key] = value
         self.report.note(outcome.notes)
+        self._steps.extend(outcome.steps)
 
     def _write(
         self, place: Place | None, topic: str, key: bytes | None, value: bytes | None, headers: list[Header]
@@ -325,6 +352,7 @@ class KafkaBroker:
         group = self._consumer.consumer_group_metadata()
         self._insist(partial(self._producer.send_offsets_to_transaction, offsets, group), "commit its place")
         self._insist(self._producer.commit_transaction, "commit")
+        self.traces.file(self._steps, time.time())
 
     # -- what may go wrong ---------------------------------------------------------------------------------
 
@@ -407,13 +435,59 @@ class KafkaBroker:
         now = time.time()
         outcomes = [outcome]
         for name in sorted(set(self.broker.links) - set(settings.neighbours)):
+            if not self.broker.links[name].is_leaving:
+                self.report.say(
+                    f"{name} is no longer a neighbour: what it has sent and was not read yet is not taken; "
+                    "taking a neighbour out of the settings of a running broker (SIGHUP) loses nothing"
+                )
             outcomes.append(self.broker.handle_link_down(name, now))
         for name in sorted(set(settings.neighbours) - set(self.broker.links)):
             outcomes.append(self.broker.handle_link_up(name, now))
+        for name in sorted(set(settings.neighbours) - set(self.wanted.neighbours)):
+            outcomes.append(self.broker.handle_leave(name, now))
+        if not settings.open:
+            for name in sorted(set(self.broker.clients) - set(settings.clients)):
+                self.report.say(f"{name} is no longer a client: its subscriptions and advertisements end")
+                outcomes.append(self.broker.handle_client(name, ClientLeave(), now))
         for outcome in outcomes:
             self._emit(outcome, self._encoded(outcome, None), None)
         self._commit()
         self._consumer.assign([TopicPartition(topic, 0, offset) for topic, offset in self._positions.items()])
+
+    # -- settings that change ------------------------------------------------------------------------------
+
+    def _reload(self, create_topics: bool) -> None:
+        """Go on with the settings as they are now; with the old ones if there is a mistake in them."""
+        self._reloading.clear()
+        if self._reread is None:
+            return
+        try:
+            wanted = self._reread()
+            settings = successor(self.settings, wanted)
+            if create_topics:
+                topics.create(self.connection, settings)
+            topics.check(self.connection, settings)
+        except (SettingsError, TransportError) as error:
+            self.report.say(f"the settings stay as they were: {error}")
+            return
+        self.settings, self.wanted = settings, wanted
+        self.report.seconds = settings.report_seconds
+        # As after a restart: there is one way to begin.
+        self._restore()
+        self.report.say(f"settings reloaded; {self._ready()}")
+
+    def _forget_left(self) -> None:
+        """Neighbours that have answered a goodbye, or fall silent over it, are neighbours no more."""
+        leaving = [
+            self.broker.links[name] for name in self.settings.neighbours if name not in self.wanted.neighbours
+        ]
+        left = {link.name for link in leaving if link.said_bye or link.is_silent}
+        if left:
+            self.settings = without(self.settings, left)
+            self._restore()
+            self.report.say(f"no longer a neighbour: {', '.join(sorted(left))}")
+
+    # -- where to go on ------------------------------------------------------------------------------------
 
     def _start(self, topic: str, kept: dict[str, int]) -> int:
         """Where to go on reading a topic."""
