@@ -187,7 +187,12 @@ pub fn check(document: &[u8], seed: u64) -> bool {
         && !text.contains('\0')
     {
         let decoded = outcome(|record| reader.read_str(text, record));
-        assert_eq!(whole, decoded, "as text: {:?}", shown());
+        // Bytes that begin as an archive does are told to be one; a text only has characters that XML has not.
+        if document.starts_with(b"PK\x03\x04") {
+            assert!(whole.is_err() && decoded.is_err(), "{:?}", shown());
+        } else {
+            assert_eq!(whole, decoded, "as text: {:?}", shown());
+        }
     }
     match whole {
         Ok(events) => {
