@@ -37,6 +37,7 @@ from bench.harness.kept import Kept, Row
 from bench.plan import Plan
 from bench.workloads import WORKLOADS
 from pathcast.index import Index
+from tests.service.connection import Connection
 
 MILLION = 1_000_000
 CLIENTS = 256
@@ -85,46 +86,14 @@ class Running:
         return int(found[1]) / 1024 if found else 0.0
 
 
-class Client:
-    """One HTTP connection without a library around it: the client must not be the slowest part."""
-
-    def __init__(self, running: Running) -> None:
-        self._running = running
-
-    async def open(self) -> Client:
-        self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._running.port)
-        return self
-
-    async def call(self, method: str, path: str, body: bytes = b"") -> tuple[int, bytes]:
-        head = (
-            f"{method} {path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {self._running.key}\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-        )
-        self._writer.write(head.encode("ascii") + body)
-        answer = await self._reader.readuntil(b"\r\n\r\n")
-        found = re.search(rb"content-length: (\d+)", answer, re.IGNORECASE)
-        return int(answer[9:12]), await self._reader.readexactly(int(found[1]) if found else 0)
-
-    async def follow(self, path: str) -> None:
-        """Ask for events, and read until the stream has begun."""
-        head = (
-            f"GET {path}/events?body=false HTTP/1.1\r\nHost: bench\r\n"
-            f"Authorization: Bearer {self._running.key}\r\n\r\n"
-        )
-        self._writer.write(head.encode("ascii"))
-        await self.until(b"retry: ")
-
-    async def until(self, wanted: bytes) -> None:
-        """Read until these bytes come."""
-        await self._reader.readuntil(wanted)
-
-    def close(self) -> None:
-        self._writer.close()
+async def connect(running: Running) -> Connection:
+    """A new connection: the client must not be the slowest part."""
+    return await Connection(running.port, running.key).open()
 
 
 async def load(running: Running, queries: Sequence[str]) -> float:
     """Wait until the server is ready and put the subscriptions; seconds that the bulk load took."""
-    client = await Client(running).open()
+    client = await connect(running)
     while (await client.call("GET", "/readyz"))[0] != 200:
         await asyncio.sleep(0.1)
     await client.call("PUT", "/v1/topics/bench", b"{}")
@@ -146,7 +115,7 @@ async def publish(running: Running, documents: Sequence[bytes], index: Index) ->
     matched: dict[int, int] = {}
 
     async def publisher() -> None:
-        client = await Client(running).open()
+        client = await connect(running)
         for place, document in left:
             began = time.perf_counter()
             status, answer = await client.call("POST", "/v1/topics/bench/documents", document)
@@ -156,7 +125,7 @@ async def publish(running: Running, documents: Sequence[bytes], index: Index) ->
         client.close()
 
     async def puller(id: str) -> None:
-        client = await Client(running).open()
+        client = await connect(running)
         path = f"/v1/topics/bench/subscriptions/{id}"
         while len(matched) < len(documents):
             _, answer = await client.call("GET", f"{path}/deliveries?wait=1&limit=500")
@@ -186,7 +155,7 @@ async def publish(running: Running, documents: Sequence[bytes], index: Index) ->
 
 async def _matching(running: Running) -> float:
     """Seconds that the server has spent matching."""
-    client = await Client(running).open()
+    client = await connect(running)
     _, text = await client.call("GET", "/metrics")
     client.close()
     found = re.search(rb"^pathcast_match_duration_seconds_sum (\S+)", text, re.MULTILINE)
@@ -197,7 +166,7 @@ async def match_call(running: Running, documents: Sequence[bytes], index: Index)
     """The match call beside the index in this process, on the same documents."""
 
     async def asker(left: Iterator[bytes]) -> None:
-        client = await Client(running).open()
+        client = await connect(running)
         for document in left:
             status, answer = await client.call("POST", "/v1/topics/bench/match", document)
             assert status == 200, answer
@@ -225,14 +194,14 @@ async def match_call(running: Running, documents: Sequence[bytes], index: Index)
 async def streams(running: Running, document: bytes) -> dict[str, float]:
     """Many streams of events held open at once: all of them get the next document."""
     path = "/v1/topics/bench/subscriptions/streams"
-    publisher = await Client(running).open()
+    publisher = await connect(running)
     status, answer = await publisher.call("PUT", path, b'{"xpath": "/*"}')
     assert status == 201, answer
-    clients = [await Client(running).open() for _ in range(STREAMS)]
-    await asyncio.gather(*(client.follow(path) for client in clients))
+    clients = [await connect(running) for _ in range(STREAMS)]
+    await asyncio.gather(*(client.follow(f"{path}/events?body=false") for client in clients))
     megabytes = running.megabytes()
     publisher.close()
-    publisher = await Client(running).open()  # the first was idle for too long
+    publisher = await connect(running)  # the first was idle for too long
     began = time.perf_counter()
     status, answer = await publisher.call("POST", "/v1/topics/bench/documents", document)
     assert status == 202, answer
@@ -249,7 +218,7 @@ async def restarted(store: Sequence[str], expected: int) -> dict[str, float]:
     began = time.perf_counter()
     running = Running.start(*store)
     try:
-        client = await Client(running).open()
+        client = await connect(running)
         while (await client.call("GET", "/readyz"))[0] != 200:
             await asyncio.sleep(0.1)
         seconds = time.perf_counter() - began

@@ -14,11 +14,6 @@ from pathcast.service.settings import Settings
 
 Description: TypeAlias = dict[str, Any]
 
-UNUSED = (
-    "HTTPValidationError",
-    "ValidationError",
-)  # FastAPI's own; wrong requests are answered with a Problem
-
 
 def description() -> Description:
     """What `/openapi.json` of a service says."""
@@ -41,8 +36,7 @@ def _lines(api: Description) -> Iterator[str]:
             yield from _call(method, path, call)
     yield "## Bodies\n"
     for name, schema in api["components"]["schemas"].items():
-        if name not in UNUSED:
-            yield from _body(name, schema)
+        yield from _body(name, schema)
 
 
 def _call(method: str, path: str, call: Description) -> Iterator[str]:
@@ -57,9 +51,23 @@ def _call(method: str, path: str, call: Description) -> Iterator[str]:
         )
     for media, content in call.get("requestBody", {}).get("content", {}).items():
         yield f"Body: `{media}`, {_kind(content.get('schema', {}))}.\n"
-    answers = [f"`{status}`" for status in call["responses"] if status != "default"]
-    key = "" if call.get("security") else " Needs no key."
-    yield f"Answers {', '.join(answers)}, or a [Problem](#problem).{key}\n"
+    if not call.get("security"):
+        yield "Needs no key.\n"
+    for status, answer in call["responses"].items():
+        problem = " A [Problem](#problem)." if "application/problem+json" in answer.get("content", {}) else ""
+        if status != "default":
+            yield f"`{status}`\n: {answer['description']}{problem}\n"
+    yield from _example(next(iter(call["responses"].values())))
+
+
+def _example(answer: Description) -> Iterator[str]:
+    for media, content in answer.get("content", {}).items():
+        example = content["example"]
+        if media == "application/json":
+            yield f"```json\n{json.dumps(example, indent=2, ensure_ascii=False)}\n```\n"
+        else:
+            text = example if isinstance(example, str) else json.dumps(example)
+            yield f"```text\n{text.strip()}\n```\n"
 
 
 def _body(name: str, schema: Description) -> Iterator[str]:

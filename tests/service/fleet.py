@@ -1,121 +1,179 @@
-"""Clients that publish and receive while servers are harmed, and what must hold afterwards."""
+"""Clients that publish and receive while servers are harmed, and what must hold afterwards.
+
+A thousand subscriptions in the long form, each with a client of its own that pulls, follows events, or is
+called. A document goes to one of each kind, and to one more that takes everything.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import random
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any
 
-import httpx
-
-from tests.service.receiver import Receiver
+from tests.service.connection import Connection
+from tests.service.receiver import Received, Receiver
 from tests.service.server import ADMIN, Server
 
 KILLS = int(os.environ.get("PATHCAST_KILLS", "3"))
 """How often a server is harmed."""
 
 PUBLISHERS = 20
-SUBSCRIPTIONS = 1_000
-CHANNELS = ("pull", "events", "webhook")
-HEADERS = {"Authorization": f"Bearer {ADMIN}"}
+VALUES = 333 if KILLS >= 100 else 10
+"""Each has a subscription that is pulled, one with events, and one with a webhook."""
+
+DEADLINE = 240.0
+_PAUSE = 0.05  # seconds until a client that was cut off comes back
+_TOPIC = "/v1/topics/t"
 
 
 class Fleet:
-    """Clients that go on whatever happens to the server."""
+    """Clients that go on whatever happens to the servers."""
 
-    def __init__(self, addresses: Sequence[str]) -> None:
-        self.addresses = addresses
+    def __init__(self, ports: Sequence[int]) -> None:
+        self._ports = ports
         self.accepted: dict[str, int] = {}
         self.refused = 0
-        self.received: dict[str, dict[str, str]] = {channel: {} for channel in CHANNELS}
+        self.received: dict[tuple[str, str], str] = {}
+        self.repeated = 0
         self.wrong: list[str] = []
         self.progress = threading.Condition()
-        self.stopping = threading.Event()
+        self.publishing = True
+        self.publishers = PUBLISHERS
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run)
 
-    def _client(self, number: int, timeout: float = 30) -> httpx.Client:
-        address = self.addresses[number % len(self.addresses)]
-        return httpx.Client(base_url=address, headers=HEADERS, timeout=timeout, trust_env=False)
+    def start(self) -> None:
+        """Begin, in a thread of its own."""
+        self._thread.start()
 
-    def publish(self, number: int) -> None:
-        """Publish documents one after another, each with a key, until each is answered."""
-        client = self._client(number)
-        count = 0
-        while not self.stopping.is_set():
-            count += 1
-            value = random.randrange(SUBSCRIPTIONS)
-            body = f"<a n='{value}' p='{number}.{count}'/>" if count % 7 else "<a"
-            answer = self._until_answered(
-                lambda body=body, count=count: client.post(  # type: ignore[misc]
-                    "/v1/topics/t/documents", content=body, headers={"Idempotency-Key": f"{number}.{count}"}
-                )
-            )
-            with self.progress:
-                if answer is None:
-                    pass
-                elif answer.status_code == 202:
-                    self.accepted[answer.json()["document"]] = value
-                elif answer.status_code == 400:
-                    self.refused += 1
-                else:
-                    self.wrong.append(answer.text)
-                self.progress.notify_all()
-        client.close()
+    def close(self) -> None:
+        """Stop receiving."""
+        self._loop.call_soon_threadsafe(self._all.cancel)
+        self._thread.join()
 
-    def _until_answered(self, call: Callable[[], httpx.Response]) -> httpx.Response | None:
+    def _run(self) -> None:
+        async def everybody() -> None:
+            clients: list[Coroutine[Any, Any, None]] = []
+            clients += [self._published(number) for number in range(PUBLISHERS)]
+            clients += [self._pulled(f"pull-{value}", value) for value in range(VALUES)]
+            clients += [self._followed(f"events-{value}", value) for value in range(VALUES)]
+            clients += [self._pulled("everything", 0)]
+            self._all = asyncio.gather(*clients)
+            await self._all
+
+        try:
+            self._loop.run_until_complete(everybody())
+        except asyncio.CancelledError:
+            pass
+        except Exception as error:
+            self.wrong.append(repr(error))
+        self._loop.close()
+
+    async def _again_and_again(self, number: int, work: Callable[[Connection], Awaitable[None]]) -> None:
+        """Work on a connection; when it breaks, on another one."""
+        port = self._ports[number % len(self._ports)]
         while True:
             try:
-                answer = call()
-            except httpx.TransportError:
-                if self.stopping.is_set():
-                    return None  # nobody knows whether it was stored
-                continue
-            if answer.status_code != 503:
-                return answer
+                async with Connection(port, ADMIN) as connection:
+                    await work(connection)
+                return
+            except (OSError, EOFError):
+                await asyncio.sleep(_PAUSE)
 
-    def take(self, channel: str, item: dict[str, Any]) -> None:
-        """Note one delivery; the same document for the same subscription must come with the same id."""
-        place = f"{item['subscription']}/{item['document']}"
+    async def _published(self, number: int) -> None:
+        """Publish one document after another, each with a key, until each is answered."""
+        count = 0
+        chance = random.Random(number)
+        value, answered = 0, True
+
+        async def publish(connection: Connection) -> None:
+            nonlocal count, value, answered
+            while self.publishing or not answered:
+                if answered:
+                    count += 1
+                    value = chance.randrange(VALUES)
+                body = f"<a n='{value}' p='{number}.{count}'/>" if count % 7 else "<a"
+                answered = False
+                status, answer = await connection.call(
+                    "POST", f"{_TOPIC}/documents", body.encode(), {"Idempotency-Key": f"{number}.{count}"}
+                )
+                if status == 503:
+                    await asyncio.sleep(_PAUSE)
+                    continue
+                answered = True
+                with self.progress:
+                    if status == 202:
+                        self.accepted[json.loads(answer)["document"]] = value
+                    elif status == 400:
+                        self.refused += 1
+                    else:
+                        self.wrong.append(f"{status} {answer!r}")
+                    self.progress.notify_all()
+
+        await self._again_and_again(number, publish)
         with self.progress:
-            known = self.received[channel].setdefault(place, item["id"])
-            if known != item["id"]:
-                self.wrong.append(f"{place} came as {known} and as {item['id']}")
+            self.publishers -= 1
             self.progress.notify_all()
 
-    def follow(self, subscription: str) -> None:
-        """Read the events of a subscription that matches everything, resuming when cut off."""
+    async def _followed(self, subscription: str, number: int) -> None:
+        """Read the events of a subscription, resuming where the stream broke."""
         last = ""
-        while not self.stopping.is_set():
-            client = self._client(0, 5)
-            try:
-                path = f"/v1/topics/t/subscriptions/{subscription}/events"
-                with client, client.stream("GET", path, headers={"Last-Event-ID": last}) as response:
-                    for line in response.iter_lines():
-                        if line.startswith("data: "):
-                            item = json.loads(line[6:])
-                            self.take("events", item)
-                            last = item["cursor"]
-                        if self.stopping.is_set():
-                            return
-            except httpx.TransportError:
-                continue
 
-    def pull(self, subscription: str) -> None:
+        async def follow(connection: Connection) -> None:
+            nonlocal last
+            await connection.follow(
+                f"{_TOPIC}/subscriptions/{subscription}/events", {"Last-Event-ID": last} if last else None
+            )
+            async for line in connection.lines():
+                if line.startswith(b"data: "):
+                    item = json.loads(line[6:])
+                    self.take(subscription, item["document"], item["id"])
+                    last = item["cursor"]
+            raise EOFError
+
+        await self._again_and_again(number, follow)
+
+    async def _pulled(self, subscription: str, number: int) -> None:
         """Pull and acknowledge."""
-        client = self._client(1)
-        path = f"/v1/topics/t/subscriptions/{subscription}"
-        while not self.stopping.is_set():
-            try:
-                page = client.get(f"{path}/deliveries", params={"wait": 1}).json()
-                for item in page.get("deliveries", ()):
-                    self.take("pull", item)
-                if page.get("deliveries"):
-                    client.post(f"{path}/ack", json={"cursor": page["cursor"]})
-            except httpx.TransportError:
-                continue
-        client.close()
+        path = f"{_TOPIC}/subscriptions/{subscription}"
+
+        async def pull(connection: Connection) -> None:
+            while True:
+                status, answer = await connection.call("GET", f"{path}/deliveries?wait=30")
+                page = json.loads(answer)
+                if status == 503:
+                    await asyncio.sleep(_PAUSE)
+                    continue
+                for item in page["deliveries"]:
+                    self.take(subscription, item["document"], item["id"])
+                if page["deliveries"]:
+                    await connection.call("POST", f"{path}/ack", b'{"cursor": %s}' % page["cursor"].encode())
+
+        await self._again_and_again(number, pull)
+
+    def take(self, subscription: str, document: str, id: str) -> None:
+        """Note one delivery; when it comes again, it must be with the same id."""
+        with self.progress:
+            self.repeated += (subscription, document) in self.received
+            known = self.received.setdefault((subscription, document), id)
+            if known != id:
+                self.wrong.append(f"{document} came to {subscription} as {known} and as {id}")
+            self.progress.notify_all()
+
+    def called(self, call: Received) -> None:
+        """Note one call of a webhook."""
+        headers = call.headers
+        self.take(headers["pathcast-subscription"], headers["pathcast-document"], headers["webhook-id"])
+
+    def wait(self, enough: Callable[[], bool], what: str) -> None:
+        """Until it is so."""
+        with self.progress:
+            assert self.progress.wait_for(lambda: enough() or self.wrong, DEADLINE), what
+        assert self.wrong == []
 
 
 def survives(servers: Sequence[Server], receiver: Receiver, harm: Callable[[int], None]) -> None:
@@ -124,75 +182,51 @@ def survives(servers: Sequence[Server], receiver: Receiver, harm: Callable[[int]
     print(f"seed {seed}")
     drawn = random.Random(seed)
     server = servers[-1]
-    webhook = {"webhook": {"url": receiver.url}}
-    put: list[dict[str, Any]] = [{"id": f"n{n}", "xpath": f"/a[@n = {n}]"} for n in range(SUBSCRIPTIONS)]
-    put += [{"id": "pull", "xpath": "/a"}, {"id": "events", "xpath": "/a"}]
-    put += [{"id": "webhook", "xpath": "/a", "delivery": webhook}]
+    put: list[dict[str, Any]] = [{"id": "everything", "xpath": "/a"}]
+    for value in range(VALUES):
+        webhook = {"webhook": {"url": f"{receiver.url}/{value}"}}
+        for channel, delivery in (("pull", "pull"), ("events", "events"), ("webhook", webhook)):
+            put.append({"id": f"{channel}-{value}", "xpath": f"/a[@n = {value}]", "delivery": delivery})
     server.topic("t")
     lines = "\n".join(map(json.dumps, put))
-    assert server.post("/v1/topics/t/subscriptions:bulk", content=lines).text.count('"status":201') == len(
-        put
-    )
-    fleet = Fleet([each.address for each in servers])
-    threads = [threading.Thread(target=fleet.publish, args=(number,)) for number in range(PUBLISHERS)]
-    threads += [threading.Thread(target=fleet.pull, args=("pull",))]
-    threads += [threading.Thread(target=fleet.follow, args=("events",))]
-    for thread in threads:
-        thread.start()
+    assert server.post(f"{_TOPIC}/subscriptions:bulk", content=lines).text.count('"status":201') == len(put)
+    fleet = Fleet([int(each.address.rpartition(":")[2]) for each in servers])
+    receiver.told = fleet.called
+    fleet.start()
     try:
         for turn in range(KILLS):
-            enough = len(fleet.accepted) + drawn.randrange(5, 60)
-            with fleet.progress:
-                assert fleet.progress.wait_for(lambda: len(fleet.accepted) >= enough, 120)  # noqa: B023
+            enough = len(fleet.accepted) + drawn.randrange(1, 300)
+            fleet.wait(lambda: len(fleet.accepted) >= enough, f"{turn}: nothing is accepted")  # noqa: B023
             harm(turn)
+        fleet.publishing = False
+        fleet.wait(lambda: fleet.publishers == 0, "a document has no answer")
+        fleet.wait(lambda: len(fleet.received) >= 4 * len(fleet.accepted), "a delivery has not come")
     finally:
-        fleet.stopping.set()
-        for thread in threads[:PUBLISHERS]:
-            thread.join(60)
-    accepted = dict(fleet.accepted)
-    fleet.stopping.clear()
-    readers = [
-        threading.Thread(target=fleet.pull, args=("pull",)),
-        threading.Thread(target=fleet.follow, args=("events",)),
-    ]
-    for thread in readers:
-        thread.start()
-    wanted = set(accepted)
+        fleet.publishing = False
+        fleet.close()
+    print(
+        f"{len(fleet.accepted):,} documents accepted, {fleet.refused:,} refused, "
+        f"{len(fleet.received):,} deliveries, {fleet.repeated:,} more than once"
+    )
+    wanted = {
+        (subscription, document)
+        for document, value in fleet.accepted.items()
+        for subscription in (f"pull-{value}", f"events-{value}", f"webhook-{value}", "everything")
+    }
+    assert fleet.received.keys() == wanted, "it goes to those that it is for, and to nobody else"
+    assert len(set(fleet.received.values())) == len(wanted), "an id belongs to one delivery"
+    stored = _listed(server, "documents")
+    assert {each["document"] for each in stored} == fleet.accepted.keys()
+    assert {each["matched"] for each in stored} == {4}
+    assert len(_listed(server, "dead-letters")) == fleet.refused
 
-    def arrived(channel: str) -> bool:
-        return wanted <= {place.partition("/")[2] for place in fleet.received[channel]}
 
-    try:
-        for channel in ("pull", "events"):
-            with fleet.progress:
-                assert fleet.progress.wait_for(lambda: arrived(channel), 120), channel  # noqa: B023
-        calls = receiver.wait(lambda got: wanted <= {call.headers["pathcast-document"] for call in got}, 120)
-    finally:
-        fleet.stopping.set()
-        for thread in (*threads, *readers):
-            thread.join(60)
-    for call in calls:
-        fleet.take(
-            "webhook",
-            {
-                "subscription": "webhook",
-                "document": call.headers["pathcast-document"],
-                "id": call.headers["webhook-id"],
-            },
-        )
-    assert fleet.wrong == []
-    stored: dict[str, int] = {}
+def _listed(server: Server, what: str) -> list[dict[str, Any]]:
+    """All pages of a list."""
+    found: list[dict[str, Any]] = []
     cursor: str | None = ""
     while cursor is not None:
-        page = server.get("/v1/documents", params={"limit": 1000, "cursor": cursor}).json()
-        stored.update((each["document"], each["matched"]) for each in page["documents"])
+        page = server.get(f"/v1/{what}", params={"limit": 1000, "cursor": cursor}).json()
+        found += page[what.replace("-", "_")]
         cursor = page["cursor"]
-    assert accepted.keys() <= stored.keys()
-    # One more than the three that match everything: the subscription of its number.
-    assert set(stored.values()) == {4}
-    for channel in CHANNELS:
-        documents = {place.partition("/")[2] for place in fleet.received[channel]}
-        assert documents <= stored.keys(), f"{channel} got what was never accepted"
-    for document, value in drawn.sample(sorted(accepted.items()), min(50, len(accepted))):
-        found = server.get(f"/v1/documents/{document}", params={"explain": False}).json()["deliveries"]
-        assert {each["subscription"] for each in found} == {f"n{value}", "pull", "events", "webhook"}
+    return found

@@ -23,6 +23,7 @@ class Receiver:
 
     def __init__(self, behave: Callable[[BaseHTTPRequestHandler], None] | None = None) -> None:
         self.received: list[Received] = []
+        self.told: Callable[[Received], None] = lambda call: None
         self._more = threading.Condition()
         receiver = self
 
@@ -30,9 +31,11 @@ class Receiver:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
                 headers = {name.lower(): value for name, value in self.headers.items()}
+                call = Received(self.path, headers, body)
                 with receiver._more:
-                    receiver.received.append(Received(self.path, headers, body))
+                    receiver.received.append(call)
                     receiver._more.notify_all()
+                receiver.told(call)
                 if behave is not None:
                     behave(self)
                     return

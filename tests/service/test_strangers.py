@@ -138,3 +138,44 @@ def test_a_stream_for_browsers_ends_with_its_key(server: Server, name: str) -> N
         server.post(f"{path}/documents", content="<a/>")
         assert "event: removed" in list(lines)
     assert httpx.get(f"{server.address}{path}", params={"access_token": made["key"]}).status_code == 401
+
+
+def test_the_type_of_a_body(server: Server, name: str) -> None:
+    """Without a type JSON is understood; with another one the answer says which is wanted."""
+    path = server.topic(name)
+    bare = server.client.build_request("PUT", f"{path}/subscriptions/s", content=b'{"xpath": "//a"}')
+    assert "content-type" not in bare.headers
+    assert server.client.send(bare).status_code == 201
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    refused = server.put(f"{path}/subscriptions/s", content=b'{"xpath": "//b"}', headers=form)
+    assert refused.status_code == 415
+    assert "send application/json" in refused.json()["detail"]
+    assert server.get(f"{path}/subscriptions/s").json()["xpath"] == "//a"
+
+
+def test_receivers_are_told_the_type_of_the_document(server: Server, name: str) -> None:
+    path = server.topic(name, s="//a")
+    for body, kind in (
+        (gzip.compress(b"<a/>"), "application/gzip"),
+        (b"<a/>", "application/x-www-form-urlencoded"),
+        (b"<a/>", "application/atom+xml; charset=utf-8"),
+    ):
+        sent = server.post(f"{path}/documents", content=body, headers={"Content-Type": kind})
+        assert sent.status_code == 202
+    pulled = server.get(f"{path}/subscriptions/s/deliveries").json()["deliveries"]
+    told = [each["content_type"] for each in pulled]
+    assert told == ["application/xml", "application/xml", "application/atom+xml; charset=utf-8"]
+    back = server.get(f"/v1/documents/{pulled[0]['document']}/body")
+    assert (back.content, back.headers["content-type"]) == (b"<a/>", "application/xml")
+
+
+def test_one_mistake_is_told_once(server: Server, name: str) -> None:
+    path = server.topic(name)
+    webhook = {"url": "https://example.org/", "secret": "abc"}
+    given = {"xpath": "//a", "delivery": {"webhook": webhook}}
+    refused = server.put(f"{path}/subscriptions/s", json=given).json()
+    assert [each["where"] for each in refused["errors"]] == ["delivery.webhook.secret"]
+    deliveries: list[object] = ["pull", "events", {"pull": {}}]
+    for delivery in deliveries:
+        put = server.put(f"{path}/subscriptions/s", json={"xpath": "//a", "delivery": delivery})
+        assert put.status_code in (200, 201), put.text

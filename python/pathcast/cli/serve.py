@@ -61,6 +61,9 @@ def serve(
     worker: Annotated[
         bool, typer.Option("--worker", help="Only deliver webhooks, for a database that others serve.")
     ] = False,
+    log_requests: Annotated[
+        bool, typer.Option("--log-requests", help="Log every request: path, status, seconds, trace.")
+    ] = False,
     version: Version = False,
 ) -> None:
     """Run the publish/subscribe server, until SIGTERM or SIGINT.
@@ -90,6 +93,7 @@ def serve(
             kafka=_cluster(kafka) if kafka else None,
             document_bytes=max_document_bytes,
             worker=worker,
+            log_requests=log_requests,
         )
     )
 

@@ -57,6 +57,7 @@ def create_app(service: Service) -> FastAPI:
         lifespan=lifespan,
         docs_url=None,  # its page loads scripts from another host; ours does not
         redoc_url=None,
+        strict_content_type=False,
     )
     app.state.service = service
     families = (
@@ -85,12 +86,19 @@ def create_app(service: Service) -> FastAPI:
 def create_server(service: Service) -> ASGIApp:
     """All that a process answers: around the framework, because its own layers cost more than a hot call."""
     app = create_app(service)
-    return Headers(app if service.settings.worker else Hot(app, failed), service.metrics)
+    inner = app if service.settings.worker else Hot(app, failed)
+    return Headers(inner, service.metrics, service.settings.log_requests)
 
 
 def create_playground(settings: Settings) -> FastAPI:
     """The playground without a service: expressions are checked, nothing is kept."""
-    app = FastAPI(title="Pathcast", version=pathcast.__version__, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        title="Pathcast",
+        version=pathcast.__version__,
+        docs_url=None,
+        redoc_url=None,
+        strict_content_type=False,
+    )
     app.state.settings = settings
     app.include_router(explaining.router)
     pages.mount(app, only="playground")
@@ -122,6 +130,9 @@ def handle_errors(app: FastAPI) -> None:
     """Everything that goes wrong is answered as a problem."""
 
     async def handle(request: Request, error: Exception) -> Response:
+        if isinstance(error, RequestValidationError) and isinstance(error.body, bytes):  # it was not parsed
+            kind = request.headers.get("content-type", "").partition(";")[0]
+            error = Problem(415, "media-type", "The body is not JSON", f"{kind!r}: send application/json")
         response = failed(error)
         assert response is not None
         return response

@@ -191,6 +191,10 @@ class Service:
         outcome = "repeated" if done.repeated else "accepted" if done.status == 202 else "refused"
         self.metrics.outcomes[outcome].inc()
         self.metrics.bytes.inc(len(done.body))
+        if outcome == "refused":
+            topic, letter = done.topic, done.answer.get("dead_letter")
+            about = {"tenant": topic.tenant, "topic": topic.name, "dead_letter": letter}
+            log.info("a document was refused", extra={"about": about | {"traceparent": done.trace}})
         if outcome != "accepted":
             return
         self.pending.published(done.topic.tenant, len(done.receivers))

@@ -6,6 +6,7 @@ Plain ASGI: Starlette's base class for such layers would cost each request two t
 from __future__ import annotations
 
 import logging
+import time
 from typing import TYPE_CHECKING, Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -31,9 +32,10 @@ _ALWAYS = [
 class Headers:
     """Adds the headers and turns what nobody caught into a problem."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics | None = None) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics | None = None, logged: bool = False) -> None:
         self._app = app
         self._metrics = metrics
+        self._logged = logged
         self._counters: dict[tuple[str, int], Any] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -41,6 +43,7 @@ class Headers:
             await self._app(scope, receive, send)
             return
         started = False
+        began = time.perf_counter()
 
         async def sending(message: Message) -> None:
             nonlocal started
@@ -48,6 +51,8 @@ class Headers:
                 started = True
                 message["headers"] = [*message["headers"], *_ALWAYS]
                 self._count(scope["method"], message["status"])
+                if self._logged:
+                    _log(scope, message["status"], time.perf_counter() - began)
             await send(message)
 
         try:
@@ -69,3 +74,17 @@ class Headers:
             if len(self._counters) < 1000:
                 self._counters[method, status] = counter
         counter.inc()
+
+
+def _log(scope: Scope, status: int, seconds: float) -> None:
+    """A request without its query, which may hold a key."""
+    trace = next((value for name, value in scope["headers"] if name == b"traceparent"), None)
+    about = {
+        "method": scope["method"],
+        "path": scope["path"],
+        "status": status,
+        "seconds": round(seconds, 6),
+        "client": scope["client"][0] if scope.get("client") else None,
+        "traceparent": trace.decode("latin-1")[:64] if trace else None,
+    }
+    log.info("a request", extra={"about": about})

@@ -88,9 +88,9 @@ def _memory(live: list[LiveTopic]) -> int:
 
 
 def _count(service: Service, connection: Connection) -> None:
-    p = tables.pushes
-    waiting = select(p.c.changed).where(p.c.state == "waiting", p.c.attempts == 0).order_by(p.c.due).limit(1)
-    oldest = connection.scalar(waiting)
+    p, d = tables.pushes, tables.documents
+    first = select(func.min(p.c.document)).where(p.c.state == "waiting").scalar_subquery()
+    oldest = connection.scalar(select(d.c.received).where(d.c.number == first))
     now = service.settings.clock()
     service.metrics.oldest.set(max(0.0, now - oldest) if oldest is not None else 0.0)
     tenants = {topic.tenant for topic in service.catalog.topics()}

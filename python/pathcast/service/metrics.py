@@ -34,6 +34,10 @@ _BUCKETS = (
     1.0,
     2.5,
 )
+_OUTCOMES = [
+    *(("pull", "delivered"), ("events", "delivered")),
+    *((channel, outcome) for channel in ("webhook", "kafka") for outcome in ("delivered", "failed", "dead")),
+]
 _KEPT = 300  # seconds
 
 
@@ -58,12 +62,19 @@ class Metrics:
             buckets=_BUCKETS,
         )
         self.deliveries = Counter(
-            "pathcast_deliveries", "Deliveries made.", ["channel", "outcome"], registry=r
+            "pathcast_deliveries",
+            "Deliveries made, and attempts that failed.",
+            ["channel", "outcome"],
+            registry=r,
         )
+        for channel, outcome in _OUTCOMES:  # a rate needs the zero that it begins with
+            self.deliveries.labels(channel, outcome)
         self.requests = Counter("pathcast_requests", "Requests answered.", ["method", "status"], registry=r)
         self.pending = Gauge("pathcast_pending_deliveries", "Deliveries that nobody has taken.", registry=r)
         self.oldest = Gauge(
-            "pathcast_oldest_pending_seconds", "Age of the oldest delivery that is due.", registry=r
+            "pathcast_oldest_pending_seconds",
+            "Age of the oldest document that a webhook or Kafka does not have yet.",
+            registry=r,
         )
         self.dead_letters = Gauge("pathcast_dead_letters", "Dead letters kept.", registry=r)
         self.subscriptions = Gauge("pathcast_subscriptions", "Enabled subscriptions.", registry=r)

@@ -19,7 +19,7 @@ from pathcast.service.settings import Settings
 
 
 class Lines(logging.Formatter):
-    """One JSON object a line. Contents of documents are never logged."""
+    """One JSON object a line, with the fields of `about`. Contents of documents are never logged."""
 
     def format(self, record: logging.LogRecord) -> str:
         entry: dict[str, Any] = {
@@ -29,6 +29,7 @@ class Lines(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
+        entry |= {name: value for name, value in getattr(record, "about", {}).items() if value is not None}
         if record.exc_info:
             entry["error"] = self.formatException(record.exc_info)
         return json.dumps(entry, ensure_ascii=True)

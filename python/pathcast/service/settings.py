@@ -49,6 +49,8 @@ class Settings:
     webhook_timeout: float = 15.0
     worker: bool = False
     """Only deliver webhooks; take no requests but those about health."""
+    log_requests: bool = False
+    """Log every request: method, path, status, seconds, trace."""
     playground: bool = False
     """Only the playground: no store, no keys."""
     clock: Clock = field(default=time.time)

@@ -51,7 +51,17 @@ def part(body: bytes, headers: Mapping[str, str | None], limit: int) -> Part:
         return Part(body, kind, key, refused=error)
     if len(document) > limit:
         raise Problem(413, "too-large", "The document is too large", f"at most {limit:,} bytes")
-    return Part(document, kind, key)
+    return Part(document, _xml_type(kind), key)
+
+
+def _xml_type(kind: str | None) -> str:
+    """What receivers are told: the type that came, unless it is of the wrapping or a client's default.
+
+    >>> _xml_type("application/atom+xml; charset=utf-8"), _xml_type("application/gzip")
+    ('application/atom+xml; charset=utf-8', 'application/xml')
+    """
+    media = (kind or "").partition(";")[0].strip().lower()
+    return kind if kind and media.endswith(("/xml", "+xml", "text/html")) else "application/xml"
 
 
 def _checked(body: bytes, headers: Mapping[str, str | None], limit: int) -> Part:

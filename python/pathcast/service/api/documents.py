@@ -97,7 +97,10 @@ async def publish(request: Request, topic: str) -> Response:
         "requestBody": {
             "required": True,
             "content": {
-                "multipart/mixed": {"schema": {"type": "string", "format": "binary"}},
+                "multipart/mixed": {
+                    "schema": {"type": "string", "format": "binary"},
+                    "example": "--b\r\nContent-Type: application/xml\r\n\r\n<a/>\r\n--b--\r\n",
+                },
                 "application/x-ndjson": {
                     "schema": {"type": "string"},
                     "example": '{"document": "PGEvPg==", "idempotency_key": "k1"}\n',

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -16,6 +17,7 @@ from pathcast.service.store import keys
 from pathcast.service.store.keys import Key
 
 router = APIRouter(tags=["keys"])
+log = logging.getLogger("pathcast.service")
 
 
 def _shown(key: Key, secret: str | None = None) -> dict[str, Any]:
@@ -30,6 +32,11 @@ def _shown(key: Key, secret: str | None = None) -> dict[str, Any]:
         "expires": iso(key.expires) if key.expires is not None else None,
     }
     return answer | {"key": secret} if secret else answer
+
+
+def _log(what: str, key: Key, by: Key) -> None:
+    about = {"key": key.id, "tenant": key.tenant, "scopes": list(key.scopes), "by": by.id}
+    log.info("a key was %s", what, extra={"about": about})
 
 
 @router.post("/v1/keys", status_code=201, summary="Make a key")
@@ -53,6 +60,7 @@ async def create(request: Request, body: KeyBody) -> Response:
         )
 
     made = await service.writer.run(own.tenant, work)
+    _log("made", made, own)
     return requests.answer(_shown(made, secret), 201)
 
 
@@ -83,6 +91,7 @@ async def revoke(request: Request, id: str) -> Response:
     now = service.settings.clock()
     await service.writer.run(own.tenant, lambda connection: keys.expire(connection, found.id, now))
     service.access.forget()
+    _log("revoked", found, own)
     return Response(status_code=204)
 
 
@@ -111,6 +120,7 @@ async def rotate(request: Request, id: str, body: RotateBody | None = None) -> R
 
     made = await service.writer.run(own.tenant, work)
     service.access.forget()
+    _log("rotated", found, own)
     return requests.answer(_shown(made, secret), 201)
 
 

@@ -53,6 +53,17 @@ def _namespaces(namespaces: dict[str, str] | None) -> dict[str, str] | None:
 Labels = Annotated[dict[str, str] | None, AfterValidator(_labels)]
 Namespaces = Annotated[dict[str, str] | None, AfterValidator(_namespaces)]
 
+_XPATH: Any = Field(description="The expression.")
+_VARIABLES: Any = Field(
+    default=None, description='Values of `$name` in the expression; an expression is `{"xpath": "..."}`.'
+)
+_LABELLED: Any = Field(default=None, description="Names and values of your own.")
+
+
+def _shown(*examples: dict[str, Any]) -> ConfigDict:
+    """No fields but those that are named, and these as examples."""
+    return ConfigDict(extra="forbid", json_schema_extra={"examples": list(examples)})
+
 
 class Body(BaseModel):
     """A body with no fields but those that are named, and no text that is not Unicode."""
@@ -74,14 +85,14 @@ class Body(BaseModel):
 class SchemaBody(Body):
     """A DTD as text."""
 
-    dtd: str
-    root: str | None = None
+    dtd: str = Field(description="Declarations of elements and attributes.")
+    root: str | None = Field(default=None, description="The name of the root element.")
 
 
 class KafkaBody(Body):
     """A topic of the server's Kafka."""
 
-    topic: str = Field(pattern=r"^[A-Za-z0-9._-]{1,249}$")
+    topic: str = Field(pattern=r"^[A-Za-z0-9._-]{1,249}$", description="The name of the topic in Kafka.")
 
 
 class KafkaSourceBody(KafkaBody):
@@ -97,10 +108,7 @@ class KafkaSourceBody(KafkaBody):
 class TopicBody(Body):
     """The settings of a topic."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={"examples": [{"namespaces": {"cap": "urn:oasis:names:tc:emergency:cap:1.2"}}]},
-    )
+    model_config = _shown({"namespaces": {"cap": "urn:oasis:names:tc:emergency:cap:1.2"}})
 
     namespaces: Namespaces = Field(default=None, description="Prefixes that every expression may use.")
     ignore_namespaces: bool = Field(default=False, description="Compare local names only.")
@@ -121,7 +129,7 @@ class TopicBody(Body):
 class WebhookBody(Body):
     """A receiver."""
 
-    url: str = Field(max_length=2048)
+    url: str = Field(max_length=2048, description="It is called with POST.")
     secret: str | None = Field(
         default=None, description="`whsec_` and 24 to 64 bytes in base64; made when missing."
     )
@@ -137,10 +145,16 @@ class WebhookBody(Body):
 class DeliveryBody(Body):
     """How documents reach the subscriber; nothing means that they are pulled."""
 
-    webhook: WebhookBody | None = None
-    kafka: KafkaBody | None = None
-    pull: dict[str, Any] | None = None
-    events: dict[str, Any] | None = None
+    webhook: WebhookBody | None = Field(default=None, description="A receiver that is called.")
+    kafka: KafkaBody | None = Field(default=None, description="A topic of Kafka.")
+    pull: dict[str, Any] | None = Field(default=None, description="Nothing is set here; `{}`.")
+    events: dict[str, Any] | None = Field(default=None, description="Nothing is set here; `{}`.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, given: Any) -> Any:
+        """`"pull"` and `"events"` for what has nothing to set."""
+        return {given: {}} if given in ("pull", "events") else given
 
     @model_validator(mode="after")
     def _one_channel(self) -> DeliveryBody:
@@ -156,30 +170,25 @@ class DeliveryBody(Body):
 class SubscriptionBody(Body):
     """One subscription."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {"xpath": "//item[@lang = 'en']", "labels": {"team": "desk"}},
-                {
-                    "xpath": "//alert[severity = 'Extreme']",
-                    "delivery": {"webhook": {"url": "https://example.org/hook"}},
-                },
-            ]
+    model_config = _shown(
+        {"xpath": "//item[@lang = 'en']", "labels": {"team": "desk"}},
+        {
+            "xpath": "//alert[severity = 'Extreme']",
+            "delivery": {"webhook": {"url": "https://example.org/hook"}},
         },
     )
 
-    xpath: str
-    namespaces: Namespaces = None
-    variables: dict[str, Any] | None = None
-    ordered: bool | None = None
-    delivery: DeliveryBody | Literal["pull", "events"] | None = None
-    enabled: bool = True
-    labels: Labels = None
+    xpath: str = _XPATH
+    namespaces: Namespaces = Field(default=None, description="Prefixes, beside those of the topic.")
+    variables: dict[str, Any] | None = _VARIABLES
+    ordered: bool | None = Field(default=None, description="Whether branches must come in their order.")
+    delivery: DeliveryBody | None = Field(default=None, description="How documents reach the subscriber.")
+    enabled: bool = Field(default=True, description="Documents pass by one that is not.")
+    labels: Labels = _LABELLED
 
     def subscription(self, id: str) -> Subscription:
         """As the store keeps it."""
-        delivery = self.delivery.stored() if isinstance(self.delivery, DeliveryBody) else None
+        delivery = self.delivery.stored() if self.delivery is not None else None
         return Subscription(
             id=id,
             xpath=self.xpath,
@@ -195,35 +204,36 @@ class SubscriptionBody(Body):
 class BulkLine(SubscriptionBody):
     """One line of a bulk load."""
 
-    id: str = Field(pattern=f"^{NAME}$")
+    id: str = Field(pattern=f"^{NAME}$", description="The id of the subscription.")
 
 
 class EnabledBody(Body):
     """Pause or go on."""
 
-    enabled: bool
+    model_config = _shown({"enabled": False})
+
+    enabled: bool = Field(description="Whether documents are delivered to it.")
 
 
 class CheckBody(Body):
     """An expression to try, perhaps on a document."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={"examples": [{"xpath": "/a/b[@c > 1]", "document": "<a><b c='2'/></a>"}]},
-    )
+    model_config = _shown({"xpath": "/a/b[@c > 1]", "document": "<a><b c='2'/></a>"})
 
-    xpath: str
-    namespaces: Namespaces = None
-    variables: dict[str, Any] | None = None
-    ordered: bool = False
-    ignore_namespaces: bool = False
-    document: str | None = None
+    xpath: str = _XPATH
+    namespaces: Namespaces = Field(default=None, description="Prefixes that the expression may use.")
+    variables: dict[str, Any] | None = _VARIABLES
+    ordered: bool = Field(default=False, description="Whether branches must come in their order.")
+    ignore_namespaces: bool = Field(default=False, description="Compare local names only.")
+    document: str | None = Field(default=None, description="A document to try it on.")
 
 
 class AckBody(Body):
     """Everything up to this cursor has arrived."""
 
-    cursor: str | int
+    model_config = _shown({"cursor": "17"})
+
+    cursor: str | int = Field(description="Of a delivery or a page.")
 
 
 class QuotaBody(Body):
@@ -231,46 +241,54 @@ class QuotaBody(Body):
 
     subscriptions: int | None = Field(default=None, ge=0, description="Subscriptions of the tenant.")
     documents_per_second: float | None = Field(
-        default=None, ge=0, validation_alias=AliasChoices("documents_per_second", "documents")
+        default=None,
+        ge=0,
+        validation_alias=AliasChoices("documents_per_second", "documents"),
+        description="Documents that the key publishes in a second.",
     )
     bytes_per_second: float | None = Field(
-        default=None, ge=0, validation_alias=AliasChoices("bytes_per_second", "bytes")
+        default=None,
+        ge=0,
+        validation_alias=AliasChoices("bytes_per_second", "bytes"),
+        description="Bytes of documents that the key publishes in a second.",
     )
     pending_deliveries: int | None = Field(
-        default=None, ge=0, validation_alias=AliasChoices("pending_deliveries", "pending")
+        default=None,
+        ge=0,
+        validation_alias=AliasChoices("pending_deliveries", "pending"),
+        description="Deliveries of the tenant that nobody has taken.",
     )
 
 
 class KeyBody(Body):
     """A key to make."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {
-                    "tenant": "newsroom",
-                    "scopes": ["publish", "subscribe", "read"],
-                    "topics": ["wire", "alerts-*"],
-                    "quota": {"documents_per_second": 50, "subscriptions": 1000},
-                }
-            ]
-        },
+    model_config = _shown(
+        {
+            "tenant": "newsroom",
+            "scopes": ["publish", "subscribe", "read"],
+            "topics": ["wire", "alerts-*"],
+            "quota": {"documents_per_second": 50, "subscriptions": 1000},
+        }
     )
 
-    tenant: str = Field(default="default", pattern=f"^{NAME}$")
-    scopes: list[Literal["publish", "subscribe", "read", "admin"]] = Field(min_length=1)
+    tenant: str = Field(default="default", pattern=f"^{NAME}$", description="Whose key it is.")
+    scopes: list[Literal["publish", "subscribe", "read", "admin"]] = Field(
+        min_length=1, description="What it may do; `admin` stands for all."
+    )
     topics: Annotated[list[str], BeforeValidator(lambda given: ["*"] if given is None else given)] = Field(
         default_factory=lambda: ["*"], description="Names; `*` stands for any part."
     )
     quota: Annotated[QuotaBody, BeforeValidator(lambda given: given or {})] = Field(
-        default_factory=lambda: QuotaBody()
+        default_factory=lambda: QuotaBody(), description="What it may use; nothing means no bounds."
     )
-    labels: Labels = None
+    labels: Labels = _LABELLED
 
 
 class RotateBody(Body):
     """How long the old secret still counts."""
+
+    model_config = _shown({"grace": 3600})
 
     grace: float = Field(
         default=3600,

@@ -134,6 +134,6 @@ def xml_body(description: str) -> dict[str, Any]:
     example = "<news><item lang='en'><title>Rain</title></item></news>"
     content = {
         "application/xml": {"schema": schema, "example": example},
-        "application/gzip": {"schema": schema},
+        "application/gzip": {"schema": schema, "example": "the same, compressed"},
     }
     return {"requestBody": {"required": True, "description": description, "content": content}}

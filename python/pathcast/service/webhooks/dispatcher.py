@@ -140,8 +140,12 @@ class Dispatcher:
             self._failing.discard(at)
         else:
             self._failing.add(at)
-        result = "delivered" if outcome.ok else "failed"
-        self._service.metrics.deliveries.labels(next(iter(delivery)), result).inc()
+        last = push.attempts >= len(self._service.settings.retries)
+        result = "delivered" if outcome.ok else "dead" if last else "failed"
+        channel = next(iter(delivery), "webhook")
+        self._service.metrics.deliveries.labels(channel, result).inc()
+        if not outcome.ok:
+            _log_failure(push, channel, outcome, last)
         with contextlib.suppress(Problem, SQLAlchemyError):  # the lease runs out and it is tried again
             await self._service.writer.run(
                 "#webhooks", lambda connection: self._settle(connection, push, outcome)
@@ -184,6 +188,22 @@ class Dispatcher:
         await self._sender.close()
         if self._sink is not None:
             await asyncio.to_thread(self._sink.close)
+
+
+def _log_failure(push: Push, channel: str, outcome: Outcome, last: bool) -> None:
+    about = {
+        "delivery": delivery_id(push.document, push.topic_name, push.subscription),
+        "channel": channel,
+        "tenant": push.tenant,
+        "topic": push.topic_name,
+        "subscription": push.subscription,
+        "document": push.document,
+        "attempt": push.attempts + 1,
+        "status": outcome.status,
+        "reason": outcome.reason,
+        "traceparent": push.trace,
+    }
+    log.warning("a delivery failed%s", " for good" if last else "", extra={"about": about})
 
 
 def _less(counter: Counter[K], at: K) -> None:

@@ -2,9 +2,10 @@
 import { act, call, find, h } from "./shell.js";
 
 const example = (content) => {
-  const [kind, { schema, example, examples }] = Object.entries(content)[0];
-  return [kind, example ?? examples?.[0] ?? schema];
+  const [kind, { schema, example }] = Object.entries(content)[0];
+  return [kind, example ?? schema];
 };
+const problem = (content) => content?.["application/problem+json"] !== undefined;
 
 act(async () => {
   const api = await call("GET", "openapi.json");
@@ -18,15 +19,26 @@ act(async () => {
     }
   }
   const shown = (value) => h("pre", {}, typeof value === "string" ? value : JSON.stringify(value, null, 2));
-  const operation = ([method, path, { summary, description, parameters = [], requestBody }]) => {
+  const answers = (responses) => {
+    const given = Object.entries(responses).filter(([status]) => status !== "default");
+    const parts = [h("ul", {}, given.map(([status, { description, content }]) => h("li", {}, h("code", {}, status), ` ${description}`, problem(content) ? " A problem." : "")))];
+    const good = given.find(([, { content }]) => content && !problem(content));
+    if (good) {
+      const [kind, found] = example(good[1].content);
+      parts.push(h("p", {}, `Answer: ${kind}`), shown(found));
+    }
+    return parts;
+  };
+  const operation = ([method, path, { summary, description, parameters = [], requestBody, responses }]) => {
     const parts = [h("p", {}, description ?? "")];
-    if (parameters.length) parts.push(h("ul", {}, parameters.map((each) => h("li", {}, h("code", {}, each.name), ` in the ${each.in}${each.required ? "" : ", may be left out"}`))));
+    if (parameters.length) parts.push(h("ul", {}, parameters.map((each) => h("li", {}, h("code", {}, each.name), ` in the ${each.in}${each.required ? "" : ", may be left out"}. ${each.description}`))));
     if (requestBody) {
       const [kind, found] = example(requestBody.content);
       const reference = found?.anyOf?.find((each) => each.$ref) ?? found;
       const schema = resolve(reference);
       parts.push(h("p", {}, `Body: ${kind}`), shown(schema?.examples?.[0] ?? schema?.properties ?? schema));
     }
+    parts.push(...answers(responses));
     return h("details", { className: "operation" }, h("summary", {}, h("b", {}, method.toUpperCase()), h("code", {}, path), ` ${summary ?? ""}`), ...parts);
   };
   find("operations").replaceChildren(...[...families].map(([family, operations]) => h("section", { className: "panel" }, h("h2", {}, family[0].toUpperCase() + family.slice(1)), operations.map(operation))));
