@@ -131,7 +131,7 @@ class Scenario:
         covering = random.random() < 0.85
         merging = None
         if covering and random.random() < 0.5:
-            rules = random.choice(((1,), (1, 2), (1, 2, 3)))
+            rules = random.choice(((1,), (1, 2, 4), (1, 2, 3, 4)))
             fallback = material(0).texts[0] if random.random() < 0.5 else None
             merging = Merging(max_degree=random.choice((0.0, 0.3, 0.9)), rules=rules, advertised=fallback)
         return Policy(

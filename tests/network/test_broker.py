@@ -93,7 +93,7 @@ def test_filters_that_are_alike_and_cannot_be_merged_are_not_tried_again_and_aga
     for each in range(number):
         broker.handle_client("x", m.ClientSubscribe(str(each), Filter(f"/a/x{each}/c")), 0.0)
     assert len(broker.publications.sides["b2"].told) == number
-    assert CANDIDATES < tried < 2 * CANDIDATES
+    assert 1 < tried < CANDIDATES
 
 
 def test_subscriptions_follow_advertisements() -> None:

@@ -1,8 +1,11 @@
-"""Two linear paths into one that covers both: the three rules of the paper.
+"""Expressions into one that covers them: the three rules of the paper for linear paths, and one for values.
 
 1. One name differs: it becomes ``*``.
 2. Two things differ, names or operators: names become ``*``, operators ``//``.
 3. A part in the middle differs: it becomes ``//``.
+4. The values differ that are asked for: they are listed (`pathcast.network.values`).
+
+Where several rules apply, the first makes the tightest merger: what a later one makes covers it.
 
 A merger is *perfect* if it selects nothing that its members do not, under what publishers advertise;
 otherwise its imperfect degree says how much more it lets through. What is too much never reaches a
@@ -12,11 +15,15 @@ subscriber: brokers at the edge match with the subscriptions themselves.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import combinations
+from typing import NamedTuple
 
 from pathcast import _core
 from pathcast.limits import Limits
 from pathcast.network.advertisement import graph_advertisement
 from pathcast.network.message import Filter
+from pathcast.network.values import MOST, united, valued
 from pathcast.schema import Schema
 from pathcast.types import Namespaces
 
@@ -25,15 +32,20 @@ Steps = tuple[Step, ...]
 
 MOST_DIFFERENT = 2
 """Steps that rule 3 may drop from either side; at least as many must be common."""
+LONGEST = 12
+"""Steps of a path for which pairs of names are looked up; there are as many keys as pairs."""
+RULES = (1, 2, 3, 4)
+_LIMITS = Limits()
 
 
+@lru_cache(maxsize=1 << 12)
 def steps(xpath: str) -> Steps | None:
     """The steps of a linear path of names and wildcards; None for everything else.
 
     >>> steps("/a//body.head/*"), steps("a/b"), steps("/a[b]")
     ((('/', 'a'), ('//', 'body.head'), ('/', '*')), (('//', 'a'), ('/', 'b')), None)
     """
-    found = _core.path_steps(xpath, Limits())
+    found = _core.path_steps(xpath, _LIMITS)
     return None if found is None else tuple(("//" if below else "/", name) for below, name in found)
 
 
@@ -61,8 +73,7 @@ def merged(first: Steps, second: Steps, rules: Sequence[int] = (1, 2, 3)) -> tup
             return 2, _generalised(first, names, axes)
         if 2 in rules and len(names) == 2 and not axes and len(first) >= 4:
             # At least as many names are equal.
-            cut = _cut(first, second) if 3 in rules else None
-            return cut or (2, _generalised(first, names, axes))
+            return 2, _generalised(first, names, axes)
     if 3 in rules:
         return _cut(first, second)
     return None
@@ -93,32 +104,66 @@ def _cut(first: Steps, second: Steps) -> tuple[int, Steps] | None:
     return 3, (*first[:start], ("//", tail[0][1]), *tail[1:])
 
 
-def keys(path: Steps, rules: Sequence[int]) -> Iterator[tuple[object, ...]]:
-    """What two paths have in common if a rule may merge them."""
+class Alike(NamedTuple):
+    """What expressions have in common if a rule may merge them."""
+
+    key: tuple[object, ...]
+    positions: tuple[int, ...] = ()
+    """With rule 2 for two names: where they stand."""
+
+
+def keys(path: Steps, rules: Sequence[int]) -> Iterator[Alike]:
+    """What two paths have in common if one of the first three rules may merge them."""
     if 1 in rules:
         for at, (_, name) in enumerate(path):
             if name != "*":
-                yield (1, at, path[:at], path[at][0], path[at + 1 :])
+                yield Alike((1, at, path[:at], path[at][0], path[at + 1 :]))
     if 2 in rules:
         names = tuple(name for _, name in path)
         for at in range(len(path)):
-            yield (2, at, names[:at], names[at + 1 :])
+            yield Alike((2, at, names[:at], names[at + 1 :]))
+        if 4 <= len(path) <= LONGEST:
+            axes = tuple(axis for axis, _ in path)
+            for one, other in combinations(range(len(path)), 2):
+                rest = (names[:one], names[one + 1 : other], names[other + 1 :])
+                yield Alike((2, one, other, axes, rest), (one, other))
     if 3 in rules:
         for start in range(len(path)):
             for dropped in range(MOST_DIFFERENT + 1):
                 end = len(path) - start - dropped
                 if end >= 1 and start + end >= 2:
                     tail = path[len(path) - end :]
-                    yield (3, path[:start], tail[0][1], tail[1:])
+                    yield Alike((3, path[:start], tail[0][1], tail[1:]))
 
 
-def merge(first: str, second: str, *, rules: Sequence[int] = (1, 2, 3)) -> str | None:
+def filter_keys(filter: Filter, rules: Sequence[int]) -> Iterator[Alike]:
+    """What two filters have in common if a rule may merge them."""
+    if filter.ordered:
+        return
+    path = steps(filter.xpath)
+    if path is not None:
+        found = keys(path, rules)
+    elif 4 in rules and (parts := valued(filter.xpath)) is not None:
+        found = iter([Alike((4, parts.head, parts.tail))])
+    else:
+        return
+    if filter[2:] == ((), ()):
+        yield from found
+        return
+    for alike in found:
+        yield alike._replace(key=(*alike.key, filter[2:]))
+
+
+def merge(first: str, second: str, *, rules: Sequence[int] = RULES) -> str | None:
     """The merger of two expressions, or None when no rule applies.
 
-    One that covers the other is the merger of both.
+    One that covers the other is the merger of both. Where more values would be listed than a merger may have,
+    it is the path alone.
 
     >>> merge("/a/c/*/*", "/a//c/*/c"), merge("/a/b/c/d", "/a/x/y/d"), merge("/a", "/b/c")
-    ('/a//c/*/*', '/a//d', None)
+    ('/a//c/*/*', '/a/*/*/d', None)
+    >>> merge("//a[@x > 3]", "//a[@x > 5]"), merge("//a[@x = 1]", "//a[@x = 2]")
+    ('//a[@x > 3]', '//a[@x = 1 or @x = 2]')
     """
     cover = _core.Cover(Limits())
     cover.register(0, first)
@@ -127,9 +172,17 @@ def merge(first: str, second: str, *, rules: Sequence[int] = (1, 2, 3)) -> str |
         return first
     if cover.covers(1, 0):
         return second
-    one, other = steps(first), steps(second)
-    found = merged(one, other, rules) if one and other else None
-    return text(found[1]) if found else None
+    merger = merged_filter(Filter(first), Filter(second), rules)
+    if merger is not None:
+        return merger.xpath
+    return _path_alone(first, second) if 4 in rules else None
+
+
+def _path_alone(first: str, second: str) -> str | None:
+    one, other = valued(first), valued(second)
+    if one is None or other is None or united([one, other]) is None:
+        return None
+    return one.head + one.tail
 
 
 def imperfect_degree(
@@ -165,5 +218,44 @@ def merged_filter(first: Filter, second: Filter, rules: Sequence[int]) -> Filter
     if first.ordered or second.ordered or first[2:] != second[2:]:
         return None
     one, other = steps(first.xpath), steps(second.xpath)
-    found = merged(one, other, rules) if one and other else None
-    return first._replace(xpath=text(found[1])) if found else None
+    if one and other:
+        found = merged(one, other, rules)
+        return first._replace(xpath=text(found[1])) if found else None
+    return listed([first, second]) if 4 in rules else None
+
+
+def starred(filters: Sequence[Filter], positions: Sequence[int]) -> Filter | None:
+    """Paths that are alike but for some names, with ``*`` there; None if not all of these names differ.
+
+    >>> starred([Filter("/a/b/c/d"), Filter("/a/x/c/y")], [1, 3]).xpath
+    '/a/*/c/*'
+    >>> starred([Filter("/a/b/c/d"), Filter("/a/x/c/d")], [1, 3]) is None
+    True
+    """
+    paths = [path for each in filters if (path := steps(each.xpath)) is not None]
+    if any(len({path[at][1] for path in paths}) == 1 for at in positions):
+        return None
+    return filters[0]._replace(xpath=text(_generalised(paths[0], list(positions), [])))
+
+
+def listed(filters: Sequence[Filter]) -> Filter | None:
+    """Filters that differ in values alone as one that lists them; None for others, and for too many."""
+    parts = [each for filter in filters if (each := valued(filter.xpath)) is not None]
+    if len(parts) < len(filters):
+        return None
+    found = united(parts)
+    if found is None or len(found.tests) > MOST:
+        return None
+    return filters[0]._replace(xpath=found.text())
+
+
+def unlisted(merger: Filter, members: Sequence[Filter]) -> float:
+    """The share of the values that a merger lists and no member asks for.
+
+    >>> unlisted(Filter("//a[@x = 1 or @x = 2]"), [Filter("//a[@x=2]")])
+    0.5
+    """
+    asked = {test for each in members if (parts := valued(each.xpath)) for test in parts.tests}
+    parts = valued(merger.xpath)
+    tests = parts.tests if parts else ()
+    return sum(test not in asked for test in tests) / max(1, len(tests))

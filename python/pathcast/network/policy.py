@@ -17,7 +17,8 @@ class Merging:
     max_degree: float = 0.0
     """The share of paths that a merger may select and no member does; 0 allows perfect ones only."""
     rules: tuple[int, ...] = (1,)
-    """1: one name differs. 2: two things differ, names or operators. 3: a part in the middle differs."""
+    """1: one name differs. 2: two things differ, names or operators. 3: a part in the middle differs.
+    4: values differ."""
     depth: int = 12
     """Levels down to which paths are counted."""
     advertised: Advertised | None = None
@@ -26,8 +27,8 @@ class Merging:
     def __post_init__(self) -> None:
         if not 0 <= self.max_degree <= 1:
             raise ValueError(f"max_degree is a share between 0 and 1, not {self.max_degree}")
-        if not self.rules or not set(self.rules) <= {1, 2, 3}:
-            raise ValueError(f"rules are some of 1, 2 and 3, not {self.rules}")
+        if not self.rules or not set(self.rules) <= {1, 2, 3, 4}:
+            raise ValueError(f"rules are some of 1, 2, 3 and 4, not {self.rules}")
         if self.depth < 1:
             raise ValueError(f"depth must be at least 1, not {self.depth}")
 
