@@ -328,6 +328,9 @@ TABLES: dict[str, Table] = {
         "ms / document",
         "subscriptions / s",
     ),
+    "network-advertisements": plain(
+        "network-advertisements", "advertisements", "first tenth ms", "last tenth ms", "last / first"
+    ),
     "relational": plain(
         "relational",
         "matches / document",

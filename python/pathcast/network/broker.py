@@ -61,8 +61,8 @@ class Broker:
         self.policy = policy or Policy()
         self.store = Store(self.policy.durable)
         self.cover = _core.Cover(self.policy.limits)
-        self.publications = Publications(self.policy, self.cover, self.store)
         self.subscriptions = Subscriptions(self.cover, self.store, covering=self.policy.covering)
+        self.publications = Publications(self.policy, self.cover, self.store, self.subscriptions.names)
         self.links: dict[str, Link] = {}
         self.clients: dict[str, Client] = {}
         self.path: tuple[str, ...] = (name,)

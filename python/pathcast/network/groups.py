@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pathcast.network.merging import Alike, filter_keys, listed, merged_filter, starred, unlisted
+from pathcast.network.overlap import needed
 from pathcast.network.policy import Merging
 from pathcast.network.values import MOST, valued
 
@@ -249,7 +250,8 @@ class Groups:
         if group.lists:
             return unlisted(entry.filter, [self.table.by_handle[each].filter for each in members])
         cover = self.table.cover
-        numbers = sorted(self.side.advertised) or self.table.fallback
+        overlap = self.side.overlap
+        numbers = overlap.having(needed(entry.filter.xpath)) if overlap.advertised else self.table.fallback
         degrees = [
             degree
             for number in numbers

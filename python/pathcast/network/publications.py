@@ -11,7 +11,7 @@ old ones are taken back, so that at no moment a document is lost that was wanted
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 
 from pathcast import _core
@@ -19,6 +19,7 @@ from pathcast.errors import EvaluationError
 from pathcast.index import Index
 from pathcast.network.groups import Groups
 from pathcast.network.message import Filter, Subscribe, Unsubscribe
+from pathcast.network.overlap import Names, Overlap
 from pathcast.network.policy import Policy
 from pathcast.network.state import Store
 
@@ -54,12 +55,10 @@ class Side:
 
     name: str
     forest: int
-    advertised: set[int] = field(default_factory=set)
-    """Numbers of what documents from there are like."""
+    overlap: Overlap
+    """What documents from there are like, and which filters of others they can satisfy."""
     placed: set[int] = field(default_factory=set)
     """Handles in the forest."""
-    waiting: set[int] = field(default_factory=set)
-    """Handles that somebody wants and that no document from there can satisfy."""
     told: dict[Filter, None] = field(default_factory=dict)
     """What the neighbour knows."""
     touched: set[int] = field(default_factory=set)
@@ -76,8 +75,12 @@ EVERYTHING = Filter("true()")
 class Publications:
     """The table of one broker."""
 
-    def __init__(self, policy: Policy, cover: _core.Cover, store: Store) -> None:
+    def __init__(
+        self, policy: Policy, cover: _core.Cover, store: Store, names: Callable[[int], Names | None]
+    ) -> None:
         self.policy = policy
+        self.names = names
+        """The names of an advertisement, by number."""
         self.cover = cover
         self.store = store
         self.index = Index(limits=policy.limits)
@@ -180,8 +183,10 @@ class Publications:
 
     def open_side(self, name: str, advertised: Iterable[int], told: Iterable[Filter] = ()) -> Side:
         """Begin to tell a neighbour what is wanted."""
-        side = self.sides[name] = Side(name, self._next_forest, set(advertised))
+        side = self.sides[name] = Side(name, self._next_forest, Overlap(self.cover, self.names))
         self._next_forest += 2
+        for number in advertised:
+            side.overlap.come(number)
         side.told = dict.fromkeys(told)
         side.is_leaf = name in self.policy.leaves
         if side.is_leaf:
@@ -213,52 +218,44 @@ class Publications:
     def readvertised(self, name: str, advertised: Container[int], turned: Iterable[int]) -> None:
         """Some of what documents from a neighbour are like has come or gone."""
         side = self.sides[name]
-        come = [number for number in turned if number in advertised and number not in side.advertised]
-        gone = [number for number in turned if number not in advertised and number in side.advertised]
-        side.advertised.difference_update(gone)
-        side.advertised.update(come)
-        if not self.policy.advertisements or side.is_leaf:
-            return
-        if gone:
-            placed = [handle for handle in side.placed if self.by_handle[handle].wanted_besides(side.name)]
-            fitting = set(self.cover.overlapping(sorted(side.advertised), placed))
-            for handle in sorted(set(placed) - fitting):
-                if side.forest not in self.by_handle[handle].merging:
-                    self.remove(side, handle)
-                    side.waiting.add(handle)
-        if come:
-            # What fits already need not be looked at, so the last advertisement costs no more than the first.
-            for handle in self.cover.overlapping(come, sorted(side.waiting)):
-                side.waiting.discard(handle)
-                self._insert(side, handle)
+        overlap = side.overlap
+        turned = list(turned)
+        gone = [number for number in turned if number not in advertised and number in overlap.advertised]
+        for handle in overlap.go(gone, self._xpath):
+            if handle in side.placed and side.forest not in self.by_handle[handle].merging:
+                self.remove(side, handle)
+        for number in turned:
+            if number in advertised and number not in overlap.advertised:
+                for handle in overlap.come(number):
+                    self._insert(side, handle)
+
+    def _xpath(self, handle: int) -> str:
+        return self.by_handle[handle].filter.xpath
 
     def _fill(self, side: Side) -> None:
         """Place every entry."""
-        wanted = [entry.handle for entry in self.entries.values() if entry.wanted_besides(side.name)]
-        fitting = wanted
+        wanted = [entry for entry in self.entries.values() if entry.wanted_besides(side.name)]
         if self.policy.advertisements:
-            fitting = self.cover.overlapping(sorted(side.advertised), wanted)
+            fitting = side.overlap.fill((entry.handle, entry.filter.xpath) for entry in wanted)
+        else:
+            fitting = [entry.handle for entry in wanted]
         for handle in fitting:
             self._insert(side, handle)
-        side.waiting = set(wanted).difference(fitting)
 
     def _place(self, entry: Entry) -> None:
+        handle = entry.handle
         for side in self.sides.values():
             if side.is_leaf:
                 continue
-            placed = entry.handle in side.placed
             wanted = entry.wanted_besides(side.name)
-            if wanted and not placed:
-                if not self.policy.advertisements or (
-                    side.advertised and self.cover.overlapping(list(side.advertised), [entry.handle])
-                ):
-                    self._insert(side, entry.handle)
-                else:
-                    side.waiting.add(entry.handle)
-            elif not wanted:
-                side.waiting.discard(entry.handle)
-                if placed and side.forest not in entry.merging:
-                    self.remove(side, entry.handle)
+            if not wanted:
+                side.overlap.drop(handle)
+                if handle in side.placed and side.forest not in entry.merging:
+                    self.remove(side, handle)
+            elif handle not in side.overlap and (
+                not self.policy.advertisements or side.overlap.add(handle, entry.filter.xpath)
+            ):
+                self._insert(side, handle)
 
     def _insert(self, side: Side, handle: int) -> None:
         if handle not in side.placed:

@@ -17,6 +17,7 @@ from itertools import chain, islice
 
 from pathcast import _core
 from pathcast.network.message import Advertise, Advertised, Unadvertise
+from pathcast.network.overlap import Names, advertised_names
 from pathcast.network.state import Store
 from pathcast.network.wire import advertised_fields
 
@@ -126,6 +127,7 @@ class Subscriptions:
         self._turned: dict[str, dict[int, None]] = {}
         """By neighbour: the numbers that have come or gone since somebody asked."""
         self._numbers: dict[Advertised, int] = {}
+        self._names: dict[int, Names | None] = {}
         self._uses: dict[int, int] = {}
         self._next = 0
 
@@ -139,8 +141,13 @@ class Subscriptions:
             self.cover.advertise(number, advertised.texts, dict(advertised.namespaces))
             self._next += 1
             self._numbers[advertised] = number
+            self._names[number] = advertised_names(advertised)
         self._uses[number] = self._uses.get(number, 0) + 1
         return number
+
+    def names(self, number: int) -> Names | None:
+        """The names of an advertisement; None for any."""
+        return self._names[number]
 
     def _publisher(self, id: str, advertised: Advertised) -> Publisher:
         publisher = self.publishers.get(id)
@@ -214,7 +221,7 @@ class Subscriptions:
         self._uses[number] -= 1
         if not self._uses[number]:
             del self._uses[number]
-            del self._numbers[publisher.advertised]
+            del self._numbers[publisher.advertised], self._names[number]
             self.cover.unadvertise(number)
 
     def from_neighbour(self, neighbour: str) -> dict[int, int]:
