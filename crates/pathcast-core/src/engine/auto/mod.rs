@@ -16,7 +16,7 @@ mod trial;
 pub use choice::{Choice, Way, choose};
 pub use profile::Profile;
 
-use super::keyed::{self, Building, Keyed, Progress};
+use super::keyed::{self, Building, DEEPEST, Keyed, Progress};
 use super::lazy_dfa::{self, LazyDfa};
 use super::yfilter;
 use super::{Cache, CacheStats, Capabilities, Describe, Engine, Found, PathId};
@@ -25,8 +25,6 @@ use crate::pattern::LinearPath;
 use choice::{Judge, Work};
 use trial::{Cost, Trial, Verdict};
 
-/// A deeper document is not looked up by keys: a check costs its depth.
-const DEEPEST: usize = 64;
 /// What following a remembered set costs, in look-ups of a key, and what building a transition does. Measured on 100,000
 /// freely drawn paths.
 const FOLLOWED: u64 = 8;

@@ -2,21 +2,22 @@
 
 use crate::pattern::{LinearPath, NameTest, Tail};
 
-/// A named element of a path and the gap before it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
-    pub(super) name: u16,
-    /// Levels from the one before, twice, and one more if a longer gap counts too.
-    gap: u16,
-}
+/// A named element of a path and the gap before it, in one word: the name, levels from the one before, twice, and one more
+/// if a longer gap counts too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Step(pub(super) u32);
 
 impl Step {
-    fn levels(self) -> usize {
-        (self.gap >> 1) as usize
+    pub(super) fn name(self) -> u16 {
+        (self.0 >> 16) as u16
     }
 
-    fn exact(self) -> bool {
-        self.gap & 1 == 0
+    pub(super) fn levels(self) -> usize {
+        (self.0 as u16 >> 1) as usize
+    }
+
+    pub(super) fn exact(self) -> bool {
+        self.0 & 1 == 0
     }
 }
 
@@ -29,8 +30,8 @@ pub(super) fn levels(tail: Tail) -> u32 {
 pub(super) fn write(path: &LinearPath, steps: &mut Vec<Step>) -> Option<()> {
     for step in &path.steps {
         let NameTest::Name(name) = step.name else { return None };
-        let gap = u16::try_from(step.min << 1 | u32::from(!step.exact)).ok()?;
-        steps.push(Step { name: u16::try_from(name.0).ok()?, gap });
+        let (name, levels) = (u16::try_from(name.0).ok()?, u16::try_from(step.min.checked_mul(2)?).ok()?);
+        steps.push(Step(u32::from(name) << 16 | u32::from(levels) | u32::from(!step.exact)));
     }
     Some(())
 }
@@ -43,7 +44,7 @@ pub(super) fn ends_at(steps: &[Step], tail: u32, names: &[u16]) -> bool {
     let Some(mut at) = names.len().checked_sub(tail as usize) else { return false };
     let Some(mut last) = steps.len().checked_sub(1) else { return at == 0 };
     loop {
-        if at == 0 || names[at - 1] != steps[last].name {
+        if at == 0 || names[at - 1] != steps[last].name() {
             return false;
         }
         if last == 0 || !steps[last].exact() {
@@ -77,7 +78,7 @@ fn place(part: &[Step], from: usize, room: usize, names: &[u16]) -> Option<usize
         let mut at = *begin;
         part.iter().enumerate().all(|(place, step)| {
             at += if place > 0 { step.levels() } else { 0 };
-            names[at - 1] == step.name
+            names[at - 1] == step.name()
         })
     };
     (from + length <= room).then(|| (from..=last).find(fits)).flatten().map(|begin| begin + length)

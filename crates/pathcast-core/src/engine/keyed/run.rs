@@ -1,76 +1,116 @@
 //! A run over one document: the names of the open elements.
 
-use super::build::{Keyed, depth_bit, name_bit};
-use crate::engine::Found;
+use super::bits::Has;
+use super::build::{Candidate, DEEPEST, Keyed, Line, WIDTH, present_bit};
+use super::check::Step;
+use super::shape::key;
+use crate::engine::{Found, PathId};
 use crate::names::{NameId, Resolved};
 
-/// Candidates whose bits are tested together.
-const BLOCK: usize = 16;
+/// Levels of open elements, and one for none.
+const LEVELS: usize = (DEEPEST + 1).next_power_of_two();
 /// What a check costs, in look-ups.
 const CHECK: u64 = 8;
 
 /// What the open elements are called.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in crate::engine) struct Run {
-    names: Vec<u16>,
-    /// By open element: the bits of its names and depths.
-    has: Vec<u64>,
-    /// Candidates of the current element that have to be checked.
-    passed: Vec<u32>,
-    /// Look-ups so far, with candidates in proportion to what they cost.
+    /// By level: the name, from the root at 1; at 0 is none.
+    names: [u16; LEVELS],
+    /// By level: the bits of the names and depths so far.
+    has: [Has; LEVELS],
+    depth: usize,
+    /// Keys of the current element that some path has, with room for more.
+    keys: Vec<u32>,
+    /// Candidates that have what they need, with room for more.
+    left: Vec<Candidate>,
+    /// Those of them that are checked, and what stands before their steps.
+    checked: Vec<Candidate>,
+    steps: Vec<Step>,
+    /// Look-ups so far, with checks in proportion to what they cost.
     work: u64,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        let (names, has) = ([0; LEVELS], [Has::default(); LEVELS]);
+        Self {
+            names,
+            has,
+            depth: 0,
+            keys: Vec::new(),
+            left: Vec::new(),
+            checked: Vec::new(),
+            steps: Vec::new(),
+            work: 0,
+        }
+    }
 }
 
 impl Run {
     pub(in crate::engine) fn begin(&mut self) {
-        self.names.clear();
-        self.has.clear();
+        self.depth = 0;
     }
 
     /// How many elements are open.
     #[inline]
     pub(in crate::engine) fn depth(&self) -> usize {
-        self.names.len()
+        self.depth
     }
 
     /// The open elements, from the root.
     pub(in crate::engine) fn open(&self) -> impl Iterator<Item = Resolved> {
-        self.names.iter().map(|&name| Resolved { name: NameId(u32::from(name)), ..Resolved::OTHER })
+        let names = self.names[1..=self.depth].iter();
+        names.map(|&name| Resolved { name: NameId(u32::from(name)), ..Resolved::OTHER })
     }
 
-    /// Finds the paths that end at an element.
+    /// Finds the paths that end at an element, which is not deeper than `DEEPEST`.
     pub(in crate::engine) fn start(&mut self, keyed: &Keyed, element: Resolved, found: &mut Found) {
         // No path has a name whose number takes more: the table would not have been built.
         let name = u16::try_from(element.name.0).unwrap_or(0);
-        self.names.push(name);
-        let depth = self.names.len();
-        let above = self.has.last().copied().unwrap_or(0);
-        let has = above | name_bit(name) | depth_bit(depth);
-        self.has.push(has);
-        for &(shape, least) in &keyed.shapes {
-            if least > depth {
-                continue;
-            }
-            self.work += 1;
-            let Some(candidates) = keyed.candidates(shape.key(&self.names)) else { continue };
-            self.work += candidates.len() as u64 / 8;
-            let first = candidates.start;
-            for (block, needs) in (first..).step_by(BLOCK).zip(keyed.needs[candidates].chunks(BLOCK)) {
-                // Without a branch for each: one in fifty is checked.
-                let mut left =
-                    needs.iter().rev().fold(0_u32, |all, needs| all << 1 | u32::from(needs & !has == 0));
-                while left != 0 {
-                    let at = block + left.trailing_zeros() as usize;
-                    left &= left - 1;
-                    self.passed.push(at as u32);
-                }
+        self.depth += 1;
+        self.names[self.depth] = name;
+        self.has[self.depth] = self.has[self.depth - 1].child(name, self.depth);
+        let lacks = !self.has[self.depth].word();
+        let look_ups = &keyed.look_ups[self.depth];
+        if self.keys.len() < look_ups.len() {
+            self.keys.resize(look_ups.len(), 0);
+        }
+        // Without a branch for each, so that the processor fetches several at once: each lies somewhere else in memory.
+        let mut count = 0;
+        for look_up in look_ups {
+            let names = look_up.levels.map(|level| self.names[usize::from(level) % LEVELS]);
+            let key = key(look_up.seed, names);
+            let (word, bit) = present_bit(&keyed.present, key);
+            self.keys[count] = key as u32;
+            count += usize::from(keyed.present[word] & bit != 0);
+        }
+        let most = WIDTH * count;
+        if self.left.len() < most {
+            self.left.resize(most, Candidate::NONE);
+        }
+        let mut left = 0;
+        for &key in &self.keys[..count] {
+            let Line(candidates) = keyed.line(key);
+            for &candidate in candidates {
+                self.left[left] = candidate;
+                left += usize::from(candidate.needs & lacks == 0);
             }
         }
-        self.work += CHECK * self.passed.len() as u64;
-        // One after another, so that the processor fetches several at once: each lies somewhere else in memory.
-        for at in self.passed.drain(..) {
-            let path = keyed.path(at as usize);
-            if !found.contains(path) && keyed.ends_at(at as usize, &self.names) {
+        self.checked.clear();
+        for candidate in &self.left[..left] {
+            match keyed.several(candidate) {
+                Some(several) => self.checked.extend(several.iter().filter(|each| each.needs & lacks == 0)),
+                None => self.checked.push(*candidate),
+            }
+        }
+        self.work += look_ups.len() as u64 + CHECK * self.checked.len() as u64;
+        self.steps.clear();
+        self.steps.extend(self.checked.iter().map(|candidate| keyed.steps(candidate)));
+        let names = &self.names[1..=self.depth];
+        for (candidate, &steps) in self.checked.iter().zip(&self.steps) {
+            let path = PathId(candidate.path);
+            if !found.contains(path) && keyed.ends_at(steps, candidate.steps, names) {
                 found.add(path);
             }
         }
@@ -78,8 +118,7 @@ impl Run {
 
     #[inline]
     pub(in crate::engine) fn end(&mut self) {
-        self.names.pop();
-        self.has.pop();
+        self.depth -= 1;
     }
 
     /// Work so far, in look-ups.
@@ -91,9 +130,9 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Engine;
     use crate::engine::keyed::{Building, Progress};
     use crate::engine::yfilter::YFilter;
-    use crate::engine::{Engine, PathId};
     use crate::pattern::{LinearPath, LinearStep, NameTest, Tail};
 
     /// A small generator: the same numbers everywhere.
@@ -133,7 +172,9 @@ mod tests {
     #[test]
     fn keys_find_what_the_shared_automaton_finds() {
         let mut random = Random(20_261_116);
-        for (number, names) in [(40, 2), (300, 3), (3_000, 4), (9_000, 70)] {
+        for (number, names, deepest) in
+            [(40, 2, 9), (300, 3, 9), (3_000, 4, 31), (9_000, 12, 9), (9_000, 70, 9)]
+        {
             let mut automaton = YFilter::default();
             let mut known = std::collections::HashSet::new();
             for id in 0..number {
@@ -153,7 +194,7 @@ mod tests {
                 run.begin();
                 automaton.begin(&mut other);
                 for _ in 0..60 {
-                    if run.depth() > 0 && (run.depth() > 9 || random.below(5) < 2) {
+                    if run.depth() > 0 && (run.depth() > deepest || random.below(5) < 2) {
                         run.end();
                         automaton.end(&mut other);
                         continue;
