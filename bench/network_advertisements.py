@@ -1,8 +1,8 @@
 """What an advertisement costs a broker while there are ever more of them: the first against the last.
 
 Publishers have names of their own and some in common. Most filters ask for one publisher's documents, some
-for names that all have. One neighbour tells a broker of one advertisement after the other, and the broker tells
-another neighbour.
+for names that all have. One neighbour tells a broker of one advertisement after the other, and the broker
+tells another neighbour.
 """
 
 from __future__ import annotations
