@@ -93,3 +93,31 @@ def test_a_network_can_be_watched_and_changed(kafka: KafkaServer, tmp_path: Path
         assert far.terminate() == 0
         assert near.terminate() == 0
         assert made.quarantined("b1") == made.quarantined("b2") == []
+
+
+def test_a_broker_that_is_gone_is_gone_around(kafka: KafkaServer, tmp_path: Path) -> None:
+    """On a ring, documents that were on the way to a broker that was killed arrive the other way, once."""
+    policy = {"heartbeat": 0.5, "suspect_after": 3.0}
+    with Deployment(kafka, tmp_path) as made:
+        for name, others in (("b1", ["b2", "b3"]), ("b2", ["b1", "b3"]), ("b3", ["b1", "b2"])):
+            made.add(name, others, policy=policy)
+        made.start()
+        ann, wire = Subscriber(made.client("b3", "ann")), made.client("b2", "wire")
+        wire.advertise("all", ["/a", "/probe"])
+        ann.client.subscribe("every", "//a")
+        settle(wire, "b2", [ann], "mark")
+        # The smallest name is the root, so the way from b2 to b3 leads through b1.
+        made.nodes["b1"].kill()
+        for number in range(20):
+            wire.publish(str(number), "<a/>")
+        wire.flush()
+        ann.until(lambda: all(ann.has(f"b2/wire/{number}") for number in range(20)), "way around")
+        made.nodes["b1"].start()
+        made.nodes["b1"].ready()
+        wire.publish("last", "<a/>")
+        wire.flush()
+        ann.until(lambda: ann.has("b2/wire/last"), "document after the broker is back")
+        settle(wire, "b2", [ann], "end")
+        got = [each.document for each in ann.got if "-" not in each.document]
+        assert sorted(got) == sorted({f"b2/wire/{number}" for number in range(20)} | {"b2/wire/last"})
+        assert all(made.quarantined(name) == [] for name in made.nodes)
