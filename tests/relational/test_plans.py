@@ -110,10 +110,12 @@ def documents() -> list[bytes]:
 
 def test_a_common_slot_is_looked_up_and_not_multiplied(database: Relational) -> None:
     """Begun from `@lang`, each document would give a row for each subscription."""
-    for query in (steps.STARTED, steps.PATTERNS):
-        most = joined(database, documents(), query)
+    for query in (steps.STARTED, steps.PAIRED):
+        most = joined(database, documents(), steps.at_first(query))
         assert most, "no join was seen in the plan"
         assert max(most.values()) <= 4 * DOCUMENTS, most
+    from_the_wrong_end = steps.at_first(steps.STARTED.replace("first_slot", "second_slot"))
+    assert max(joined(database, documents(), from_the_wrong_end).values()) == COMMON * DOCUMENTS
 
 
 def test_the_facts_are_looked_up_and_not_hashed(make: Make) -> None:
@@ -123,8 +125,8 @@ def test_the_facts_are_looked_up_and_not_hashed(make: Make) -> None:
     many = "<p><a/><b/><c/><q/></p>" * 50
     some = [f"<news><item><code>{number}</code>{many}</item></news>".encode() for number in range(10)]
     with matched(database, some) as session:
-        found = list(sides(analysed(session, steps.PATTERNS)))
-        facts = int(session.rows(names.filled("select count(*) from {Fact}", 1))[0][0])
+        found = list(sides(analysed(session, steps.at_first(steps.PAIRED))))
+        facts = int(session.rows("select count(*) from {Base}")[0][0])
     assert found, "no hash join was seen in the plan"
     # Not compared with the rows looked up: what was hashed may have filtered them before they were counted.
     assert all(hashed < facts for _, hashed in found), (found, facts)

@@ -7,9 +7,6 @@ from typing import Any, Protocol
 
 from pathcast.relational.sql import steps, summary
 
-KEEPING = "select node, slot from {Level}"
-"""What was found at a level joins what was found below."""
-
 
 class Session(Protocol):
     """Tables of one connection; names are those in braces in the statements."""
@@ -64,6 +61,8 @@ def begin_summary(session: Session) -> None:
 def begin_version(session: Session) -> None:
     """Makes what depends on nothing but the subscriptions."""
     session.make("LeafSlot", steps.LEAF_SLOTS)
+    session.make("TestSlot", steps.TEST_SLOTS)
+    session.make("UpperSlot", steps.UPPER_SLOTS)
 
 
 def extend_summary(session: Session, step_levels: int) -> None:
@@ -103,8 +102,9 @@ def find_facts(session: Session, levels: int, *, with_values: bool) -> None:
     leaves(session)
     if with_values:
         tests(session)
+    keep(session)
     for level in range(1, levels + 1):
-        patterns(session, level)
+        (first_patterns if level == 1 else patterns)(session, level)
         if not session.has_rows("Level"):
             break  # a pattern of the next level has one of this level below it
 
@@ -112,18 +112,28 @@ def find_facts(session: Session, levels: int, *, with_values: bool) -> None:
 def leaves(session: Session) -> None:
     """The slots that paths alone fill."""
     session.make("BatchStep", steps.BATCH_STEPS)
-    session.make("Fact", f"{steps.ALWAYS} union all {steps.LEAVES}")
+    session.make("Base", f"{steps.ALWAYS} union all {steps.LEAVES}")
 
 
 def tests(session: Session) -> None:
     """The slots that values fill."""
-    session.make("Passed", steps.PASSED)
-    session.grow("Fact", steps.TESTS)
+    session.grow("Base", steps.TESTS)
+
+
+def keep(session: Session) -> None:
+    """Of these, what is asked for above the first level."""
+    session.make("Fact", steps.KEPT)
+
+
+def first_patterns(session: Session, level: int = 1) -> None:
+    """The patterns of the first level, and the slots that they fill further up."""
+    session.make("Paired", steps.at_first(steps.PAIRED), level)
+    session.make("Level", steps.at_first(steps.PATTERNS))
+    session.grow("Fact", steps.RISING)
 
 
 def patterns(session: Session, level: int) -> None:
-    """The patterns of a level, and the slots that they fill further up."""
-    session.make("Started", steps.STARTED, level)
+    """The same for a level above."""
+    session.make("Paired", steps.PAIRED, level)
     session.make("Level", steps.PATTERNS)
-    session.grow("Fact", KEEPING)
     session.grow("Fact", steps.RISING)

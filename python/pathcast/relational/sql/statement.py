@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from pathcast.relational.sql import names
-from pathcast.relational.sql.program import KEEPING
 
 
 class Statement:
@@ -38,8 +37,7 @@ class Statement:
 
     def grow(self, name: str, query: str, level: int = 0) -> None:
         """Adds a part to a table."""
-        more = self._tables["Level"] if query == KEEPING else [self._part(name, self._filled(query, level))]
-        self._tables[name] = [*self._tables[name], *more]
+        self._tables[name] = [*self._tables[name], self._part(name, self._filled(query, level))]
 
     def has_rows(self, name: str) -> bool:
         """Not known before it runs."""

@@ -3,15 +3,18 @@
 A name in braces is a table; `tables` says what is in it. No statement is recursive, none joins without an
 equality, and no value is pasted into a text: values come from tables. Only the level is filled in.
 
-The run is bottom-up. `Fact` gathers which node fills which slot, beginning with those that need no pattern:
+The run is bottom-up. `Base` gathers which node fills which slot, of those that need no pattern:
 
 - `LEAVES`: a chain of steps with nothing at its end. It is enough that there is such a path below the node.
-- `PASSED`, `TESTS`: a chain of steps, or none, with a value test at its end.
+- `TESTS`: a chain of steps, or none, with a value test at its end.
+
+Most of that concerns the first level of patterns alone. `Fact` begins with the rest, `KEPT`, and grows with
+each level.
 
 Then, for each level of patterns:
 
-- `STARTED` finds the nodes that have the rarest slot of a pattern, `PATTERNS` those of them that have the
-  others too. So few rows are looked up.
+- `STARTED` finds the nodes that have the rarest slot of a pattern, `PAIRED` those of them that have the
+  second one too, and `PATTERNS` those that have all. So few rows are looked up.
 - `RISING` takes a pattern that was found to where the chains of steps begin that it is the end of.
 
 Databases are told to keep the order of the joins. The right side of a join is the one that is expected to be
@@ -24,31 +27,51 @@ from __future__ import annotations
 
 from pathcast.relational.settings import NODE_BITS
 
-PASSED = """
-select v.node, p.predicate
-from {XMLValue} v
-join {Predicate} p on p.subject = v.subject and p.text_value = v.text_value
-where p.operation = 0
-union all
-select v.node, p.predicate
-from {XMLValue} v
-join {Predicate} p on p.subject = v.subject and p.number_value = v.number_value
-where p.operation = 0
-union all
-select v.node, p.predicate
-from {XMLValue} v
-join {Predicate} p on p.subject = v.subject
-where p.operation <> 0 and (
-   p.operation = 6
-   or p.operation = 1 and v.number_value > p.number_value
-   or p.operation = 2 and v.number_value >= p.number_value
-   or p.operation = 3 and v.number_value < p.number_value
-   or p.operation = 4 and v.number_value <= p.number_value
-   or p.operation = 5 and p.text_value is not null and (v.text_value <> p.text_value or v.text_value is null)
-   or p.operation = 5 and p.number_value is not null
-      and (v.number_value <> p.number_value or v.number_value is null))
+
+def at_first(query: str) -> str:
+    """A statement about the first level, where everything in `Base` may be asked for.
+
+    >>> at_first("select node from {Fact}")
+    'select node from {Base}'
+    """
+    return query.replace("{Fact}", "{Base}")
+
+
+_IS_DOCUMENT = f"node % {1 << NODE_BITS} = 0"
+"""The number of a document node ends in zeros."""
+
+TEST_SLOTS = """
+select s.slot, s.step, p.subject, p.operation, p.text_value, p.number_value
+from {Slot} s
+join {Predicate} p on p.predicate = s.low
+where s.is_test
 """
-"""Which node passes which value test.
+"""The slots with a value test at their end, each with its test."""
+
+_PASSED = """
+select v.node, t.slot, t.step
+from {{XMLValue}} v
+join (select * from {{TestSlot}} where {which} and operation = 0) t
+    on t.subject = v.subject and t.text_value = v.text_value
+union all
+select v.node, t.slot, t.step
+from {{XMLValue}} v
+join (select * from {{TestSlot}} where {which} and operation = 0) t
+    on t.subject = v.subject and t.number_value = v.number_value
+union all
+select v.node, t.slot, t.step
+from {{XMLValue}} v
+join (select * from {{TestSlot}} where {which} and operation <> 0) t on t.subject = v.subject
+where t.operation = 6
+   or t.operation = 1 and v.number_value > t.number_value
+   or t.operation = 2 and v.number_value >= t.number_value
+   or t.operation = 3 and v.number_value < t.number_value
+   or t.operation = 4 and v.number_value <= t.number_value
+   or t.operation = 5 and t.text_value is not null and (v.text_value <> t.text_value or v.text_value is null)
+   or t.operation = 5 and t.number_value is not null
+      and (v.number_value <> t.number_value or v.number_value is null)
+"""
+"""Which node passes the value test of which slot.
 
 A text that is too long to be kept is null: it equals no constant and differs from all. A value that is no
 number is null as number, which XPath's NaN is: only ``!=`` holds.
@@ -62,6 +85,15 @@ union
 select slot as step from {OtherSlot} where slot % 4 = 1
 """
 """The steps that are slots of patterns by themselves; the lowest bits of a number say what it is of."""
+
+UPPER_SLOTS = """
+select first_slot as slot from {Pattern} where level > 1
+union
+select second_slot as slot from {Pattern} where level > 1
+union
+select o.slot from {OtherSlot} o join {Pattern} p on p.id = o.id where p.level > 1
+"""
+"""The slots of patterns above the first level."""
 
 BATCH_STEPS = """
 select s.path, s.diff, s.step from {PathStep} s join {XMLPath} x on x.path = s.path
@@ -83,21 +115,24 @@ join {XMLBelow} b on b.path = s.path and b.diff = s.diff
 """
 """Chains of steps with nothing at their end, found by the path alone, of those that patterns ask for."""
 
-TESTS = """
-select p.node, s.slot
-from {Passed} p
-join {Slot} s on s.low = p.predicate
-where s.step = 0
+TESTS = f"""
+select p.node, p.slot from ({_PASSED.format(which="step = 0")}) p
 union all
-select distinct a.high as node, s.slot
-from {Passed} p
-join {Slot} s on s.low = p.predicate
-join {XMLNode} n on n.node = p.node
-join {BatchStep} c on c.path = n.path and c.step = s.step
-join {XMLAncestor} a on a.low = p.node and a.diff = c.diff
-where s.step <> 0
+select distinct a.high as node, p.slot
+from ({_PASSED.format(which="step <> 0")}) p
+join {{XMLNode}} n on n.node = p.node
+join {{BatchStep}} c on c.path = n.path and c.step = p.step
+join {{XMLAncestor}} a on a.low = p.node and a.diff = c.diff
 """
 """Value tests on the node itself, and at the end of a chain of steps."""
+
+KEPT = f"""
+select f.node, f.slot
+from {{Base}} f
+left join {{UpperSlot}} u on u.slot = f.slot
+where u.slot is not null or f.{_IS_DOCUMENT}
+"""
+"""What is asked for above the first level, or by subscribers."""
 
 STARTED = """
 select f.node, p.id, p.second_slot, p.others
@@ -107,39 +142,47 @@ where p.level = {level}
 """
 """The nodes that have the rarest slot of a pattern of the level."""
 
+PAIRED = f"""
+select s.node, s.id, s.others
+from {{Fact}} f
+join ({STARTED}) s on s.node = f.node and s.second_slot = f.slot
+"""
+"""Those of them that have the second one too."""
+
 PATTERNS = """
-select s.node, s.id as slot
-from {Fact} f
-join {Started} s on s.node = f.node and s.second_slot = f.slot
-where s.others = 0
+select s.node, s.id as slot from {Paired} s where s.others = 0
 union all
 select s.node, s.id as slot
-from {Fact} g
+from {Fact} f
 join (
     {OtherSlot} o
-    join ({Fact} f join {Started} s on s.node = f.node and s.second_slot = f.slot) on s.id = o.id
-) on s.node = g.node and o.slot = g.slot
-where s.others > 0
+    join (select * from {Paired} where others > 0) s on s.id = o.id
+) on s.node = f.node and o.slot = f.slot
 group by s.node, s.id, s.others
-having count(distinct g.slot) = s.others
+having count(distinct f.slot) = s.others
 """
 """Those of them that have all the others."""
 
-RISING = """
+RISING = f"""
 select distinct a.high as node, s.slot
-from {XMLAncestor} a
+from {{XMLAncestor}} a
 join (
-    {BatchStep} c
+    {{BatchStep}} c
     join (
-        {XMLNode} n
-        join ({Slot} s join {Level} l on l.slot = s.low) on l.node = n.node
+        {{XMLNode}} n
+        join ({{Slot}} s join {{Level}} l on l.slot = s.low) on l.node = n.node
     ) on n.path = c.path and s.step = c.step
 ) on l.node = a.low and c.diff = a.diff
+union all
+select node, slot from {{Level}} where {_IS_DOCUMENT}
 """
-"""Where the chains of steps begin at whose end a pattern of the level was found."""
+"""Where the chains of steps begin at whose end a pattern of the level was found.
 
-_PATHS = f"(select node, path, diff from {{XMLBelow}} where node % {1 << NODE_BITS} = 0)"
-"""The paths of whole documents: the number of a document node ends in zeros."""
+A pattern itself is asked for at the document node alone.
+"""
+
+_PATHS = f"(select node, path, diff from {{XMLBelow}} where {_IS_DOCUMENT})"
+"""The paths of whole documents."""
 
 FOUND = f"""
 select b.node, s.subscription, s.is_exact
@@ -151,7 +194,7 @@ from (
 join {_PATHS} b on b.path = s.path and b.diff = s.diff
 union all
 select f.node, s.subscription, s.is_exact
-from {{Fact}} f
+from (select node, slot from {{Fact}} where {_IS_DOCUMENT}) f
 join {{Subscriber}} s on s.pattern = f.slot
 """
 """The subscribers of what was found, by paths for linear ones and by facts for the others.

@@ -15,7 +15,7 @@
 | `XMLNode`, `XMLAncestor`, `XMLBelow` | its nodes, their ancestors, and the distinct paths below a node |
 | `XMLValue` | its values that some test looks at |
 | `Path`, `PathStep` | the path summary: known paths, and which chains of steps end there |
-| `Fact` | which node fills which slot and fits which pattern |
+| `Fact` | which node fills which slot, of those that are asked for above the first level of patterns |
 
 Steps, slots, patterns, subjects and predicates are numbered by their content. So a new subscription writes
 only rows that are not there yet, and two writers need not agree on numbers. `proof` is a second hash of the

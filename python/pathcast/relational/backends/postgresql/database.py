@@ -35,10 +35,14 @@ SESSION = (
     "set jit = off",  # statements run for milliseconds
     "set join_collapse_limit = 1",  # the statements begin with the small table; joins keep their order
     "set from_collapse_limit = 1",
-    "set enable_mergejoin = off",  # without statistics it expects too many rows, and sorts for nothing
+    # Without statistics of a run's tables the planner expects too many rows and sorts for nothing, or too few
+    # and looks at every pair: one such join took most of the time of a match. Hashing is never far off.
+    "set enable_mergejoin = off",
+    "set enable_nestloop = off",
     # A run's tables and joins stay in memory: with 8 MB and 4 MB, the defaults, they went to disk.
     "set temp_buffers = '64MB'",
     "set work_mem = '64MB'",
+    "set hash_mem_multiplier = 4",  # what a join hashes
 )
 COPIED = 50_000  # rows at a time
 _ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))

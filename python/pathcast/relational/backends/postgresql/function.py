@@ -2,8 +2,9 @@
 
 The temporary tables of a run belong to the connection and are emptied, not dropped: making a table costs more
 than filling it. Statements run by `execute`, which plans them for the tables as they are now. The planner
-takes the size of a table from its pages, so the tables of a batch need no `analyze`; the path summary, which
-stays, gets one when it has doubled.
+takes the size of a table from its pages, so most tables of a batch need no `analyze`. The facts get one,
+because without it the largest table was hashed and the smallest looked up. What stays gets one when it is
+made, and the path summary when it has doubled.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterator
 
 from pathcast.relational.sql import names, program, summary
 
-NAME = "pathcast_run_2"
+NAME = "pathcast_run_3"
 
 
 class _Recorder:
@@ -48,6 +49,10 @@ def _recorded(part: Callable[..., None], *arguments: int) -> list[str]:
     return recorder.lines
 
 
+def _analysed(*tables: str) -> list[str]:
+    return [f"analyze {names.run_table(table)};" for table in tables]
+
+
 def made() -> Iterator[tuple[str, str]]:
     """The tables of a run, each with a query that has its columns, in an order in which they can be made."""
     recorder = _Recorder()
@@ -64,14 +69,16 @@ def text() -> str:
     recorder = _Recorder()
     recorder.make("NewPath", summary.NEW_PATHS)
     parts = {
-        "begin": _recorded(program.begin_summary),
-        "version": _recorded(program.begin_version),
+        "begin": _recorded(program.begin_summary) + _analysed("Trie", "StepLabel"),
+        "version": _recorded(program.begin_version) + _analysed("LeafSlot", "TestSlot", "UpperSlot"),
         "new": recorder.lines,
-        "first": _recorded(program.first_steps),
+        "start": _recorded(program.first_steps),
         "next": _recorded(program.next_steps, 0),
         "last": _recorded(program.last_steps),
         "leaves": _recorded(program.leaves),
         "tests": _recorded(program.tests),
+        "keep": _analysed("Base") + _recorded(program.keep) + _analysed("Fact"),
+        "first": _recorded(program.first_patterns),
         "patterns": _recorded(program.patterns, 0),
     }
     path_step, new_path, level = map(names.run_table, ("PathStep", "NewPath", "Level"))
@@ -95,7 +102,7 @@ begin
 {filled["new"]}
     execute 'select max(depth) from {new_path}' into deepest;
     if deepest is not null then
-{filled["first"]}
+{filled["start"]}
         for level in 2 .. case when may_stay then step_levels else least(step_levels, deepest) end loop
 {filled["next"]}
         end loop;
@@ -110,8 +117,13 @@ begin
     if with_values then
 {filled["tests"]}
     end if;
+{filled["keep"]}
     for level in 1 .. levels loop
+        if level = 1 then
+{filled["first"]}
+        else
 {filled["patterns"]}
+        end if;
         execute 'select exists (select 1 from {level})' into is_found;
         exit when not is_found;
     end loop;

@@ -12,12 +12,12 @@ import io
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from pathcast.relational.sql import program, summary
+from pathcast.relational.sql import summary
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-IN_FILES = {"Open", "Passed", "Fact", "Level", "Match", "Asked"}
+IN_FILES = {"Open", "Base", "Fact", "Level", "Match", "Asked"}
 
 
 class SparkRun:
@@ -59,10 +59,7 @@ class SparkRun:
         if name not in IN_FILES:
             return
         rows = self.query(query, level)
-        if query == program.KEEPING:  # these rows are in files
-            self._read(name, [*self._files[name], *self._files["Level"]], rows)
-        else:
-            self._add(name, rows, len(self._files[name]))
+        self._add(name, rows, len(self._files[name]))
 
     def places(self, name: str) -> list[str]:
         """Where the files of a table are."""
