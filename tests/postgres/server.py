@@ -88,6 +88,16 @@ class PostgresServer:
             connection.execute(f"create database {name}")
         return self.address(name)
 
+    def schema(self) -> str:
+        """The address of a new and empty schema, which is made sooner than a database and has no files."""
+        import psycopg
+
+        self._databases += 1
+        name = f"schema_{self._databases}"
+        with psycopg.connect(self.address(), autocommit=True) as connection:
+            connection.execute(f"create schema {name}")
+        return f"{self.address()}?options=-csearch_path%3D{name}"
+
     def address(self, database: str = "postgres") -> str:
         """What a client connects to."""
         return f"postgresql://postgres@{HOST}:{self.port}/{database}"

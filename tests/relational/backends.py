@@ -21,7 +21,7 @@ def opened(name: str) -> Iterator[Make]:
         from tests.postgres.server import PostgresServer
 
         with PostgresServer() as server:
-            yield lambda ignore: Relational(server.fresh(), ignore_namespaces=ignore)
+            yield lambda ignore: Relational(server.schema(), ignore_namespaces=ignore)
     elif name == "spark":
         from pathcast.spark.driver.session import session
 

@@ -47,7 +47,7 @@ def make(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
     made: list[Relational] = []
 
     def new(ignore: bool = False) -> Relational:
-        address = server.fresh() if server else "duckdb"
+        address = server.schema() if server else "duckdb"
         made.append(Relational(address, ignore_namespaces=ignore))
         return made[-1]
 
