@@ -110,11 +110,11 @@ def _typed(page: Page, server: int, xpath: str) -> dict[str, float]:
     assert page.locator("#verdict").inner_text().startswith(("Matches", "Does not match"))
     answers.sort()
     return {
-        "bytes": len(text),
-        "p50_ms": answers[len(answers) // 2],
-        "p95_ms": answers[len(answers) * 95 // 100],
-        "server_processor_ms": used / len(answers) * 1000,
-        "page_processor_ms": page_used / len(answers) * 1000,
+        "KB": len(text) / 1000,
+        "p50 ms": answers[len(answers) // 2],
+        "p95 ms": answers[len(answers) * 95 // 100],
+        "server processor ms": used / len(answers) * 1000,
+        "page ms": page_used / len(answers) * 1000,
     }
 
 
