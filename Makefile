@@ -59,6 +59,7 @@ faults: java setup jars ## Kill drivers, workers, brokers and the service in the
 	@PATHCAST_FAULTS=1 $(bin)/python -m pytest --quiet tests/spark/test_faults.py tests/spark/test_connect.py \
 	    tests/network/test_kafka_crashes.py tests/network/test_kafka_broker.py
 	@PATHCAST_KILLS=100 $(bin)/python -m pytest --quiet tests/service/test_kills.py
+	@PATHCAST_KILLS=20 $(bin)/python -m pytest --quiet tests/service/test_postgres.py
 
 FUZZ_SECONDS ?= 600
 # No sanitizer: our code has no `unsafe`, and without one it runs several times as fast.

@@ -17,7 +17,7 @@ from bench.harness.kept import Kept, Row
 from bench.page import svg
 from bench.workloads import WORKLOADS
 
-PAGES = ("docs/performance.md", "docs/spark.md", "docs/design/*.md")
+PAGES = ("docs/performance.md", "docs/production.md", "docs/spark.md", "docs/design/*.md")
 RESULTS = ROOT / "benchmarks/results"
 CHART = ROOT / "docs/images/performance.svg"
 COLOURS = dict(zip(WORKLOADS, ("#1f6f8b", "#c4661f", "#7a4fa3", "#1f7a4d", "#a33b20"), strict=True))
@@ -53,7 +53,7 @@ def filled(text: str, results: Path) -> str:
     """The page with its tables as the files have them."""
 
     def table(found: re.Match[str]) -> str:
-        name = "engines" if found[2] in {"auto", "losses"} else found[2]
+        name = {"auto": "engines", "losses": "engines", "service-size": "service"}.get(found[2], found[2])
         known = (results / f"{name}.json").exists()
         return f"{found[1]}\n\n{TABLES[found[2]](results) if known else NOT_TAKEN}\n\n{found[3]}"
 
@@ -295,6 +295,21 @@ TABLES: dict[str, Table] = {
         "index-filter",
     ),
     "interrupts": plain("interrupts", "whole", "late"),
+    "service": plain(
+        "service",
+        "documents / s",
+        "documents / processor s",
+        "p50 ms",
+        "p99 ms",
+        "matches / document",
+        "matching share",
+        "match call share",
+        "match call processor share",
+    ),
+    "service-size": plain(
+        "service", "bulk s", "MB", "restart s", "restart processor s", "restart MB", "streams", "streams MB"
+    ),
+    "playground": plain("playground", "KB", "p50 ms", "p95 ms", "server processor ms", "page ms"),
     "twig-sets": plain("twig-sets", "matches / document", "unseen match µs", "× auto", "MB"),
     "pruning": plain(
         "pruning",

@@ -144,12 +144,12 @@ async def publish(running: Running, documents: Sequence[bytes], index: Index) ->
         assert matched[place] == len(index.match(documents[place])), "the server and the index disagree"
     times.sort()
     return {
-        "documents_per_second": len(documents) / seconds,
-        "matched_each": sum(matched.values()) / len(documents),
-        "deliveries_per_second": sum(matched.values()) / seconds,
-        "p50_ms": times[len(times) // 2] * 1000,
-        "p99_ms": times[len(times) * 99 // 100] * 1000,
-        "matching_share": share,
+        "documents / s": len(documents) / seconds,
+        "matches / document": sum(matched.values()) / len(documents),
+        "deliveries / s": sum(matched.values()) / seconds,
+        "p50 ms": times[len(times) // 2] * 1000,
+        "p99 ms": times[len(times) * 99 // 100] * 1000,
+        "matching share": share,
     }
 
 
@@ -186,8 +186,8 @@ async def match_call(running: Running, documents: Sequence[bytes], index: Index)
     for document in [*documents] * 4:
         index.match(document)
     return {
-        "match_call_share": (time.perf_counter() - began) / over_http,
-        "match_call_processor_share": (time.process_time() - mine) / used,
+        "match call share": (time.perf_counter() - began) / over_http,
+        "match call processor share": (time.process_time() - mine) / used,
     }
 
 
@@ -210,7 +210,7 @@ async def streams(running: Running, document: bytes) -> dict[str, float]:
     seconds = time.perf_counter() - began
     for client in (*clients, publisher):
         client.close()
-    return {"streams": len(clients), "streams_seconds": seconds, "streams_megabytes": megabytes}
+    return {"streams": len(clients), "streams s": seconds, "streams MB": megabytes}
 
 
 async def restarted(store: Sequence[str], expected: int) -> dict[str, float]:
@@ -226,9 +226,9 @@ async def restarted(store: Sequence[str], expected: int) -> dict[str, float]:
         assert json.loads(answer)["index"]["subscriptions"] == expected, answer
         client.close()
         return {
-            "restart_seconds": seconds,
-            "restart_processor_seconds": running.processor_seconds(),
-            "restart_megabytes": running.megabytes(),
+            "restart s": seconds,
+            "restart processor s": running.processor_seconds(),
+            "restart MB": running.megabytes(),
         }
     finally:
         running.stop()
@@ -248,18 +248,18 @@ def _measured(store: Sequence[str], queries: Sequence[str], documents: Sequence[
     index.add_many((str(place), xpath) for place, xpath in enumerate(queries))
     running = Running.start(*store)
     try:
-        figures: dict[str, Any] = {"bulk_seconds": asyncio.run(load(running, queries))}
+        figures: dict[str, Any] = {"bulk s": asyncio.run(load(running, queries))}
         before = running.processor_seconds()
         figures |= asyncio.run(publish(running, documents, index))
         used = running.processor_seconds() - before
-        figures["documents_per_processor_second"] = len(documents) / used
+        figures["documents / processor s"] = len(documents) / used
         large = [
             b"<batch>" + b"".join(documents[at : at + 12]) + b"</batch>"
             for at in range(0, min(2_400, len(documents)), 12)
         ]
         bare = [re.sub(rb"<\?xml[^>]*\?>", b"", document) for document in large]
         figures |= asyncio.run(match_call(running, bare, index))
-        figures["megabytes"] = running.megabytes()
+        figures["MB"] = running.megabytes()
         figures |= asyncio.run(streams(running, documents[0]))
     finally:
         running.stop()
@@ -272,7 +272,7 @@ def _loaded(store: Sequence[str], queries: Sequence[str]) -> dict[str, float]:
     try:
         seconds = asyncio.run(load(running, queries))
         used = running.processor_seconds()
-        figures = {"bulk_seconds": seconds, "bulk_processor_seconds": used, "megabytes": running.megabytes()}
+        figures = {"bulk s": seconds, "bulk processor s": used, "MB": running.megabytes()}
     finally:
         running.stop()
     return figures | asyncio.run(restarted(store, len(queries)))
@@ -307,5 +307,5 @@ def _publishing(kept: Kept, plan: Plan) -> Iterator[Row]:
                     yield Row(name, _measured(("--data", folder), queries, some))
             name = f"PostgreSQL, {size:,} subscriptions, {kind}"
             if missing_server() is None and not kept.has(name):
-                with PostgresServer() as server:
+                with PostgresServer(durable=True) as server:
                     yield Row(name, _measured(("--database", server.fresh()), queries, some))

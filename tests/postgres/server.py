@@ -41,6 +41,9 @@ SETTINGS = {
     "log_min_messages": "warning",
 }
 
+DURABLE = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on"}
+"""For benchmarks of what waits for the disk."""
+
 
 def missing_server() -> str | None:
     """Why there is no server, or nothing when there is one."""
@@ -60,7 +63,7 @@ def _installed() -> Path | None:
 class PostgresServer:
     """One server; a context manager that is started on entry and gone on exit."""
 
-    def __init__(self) -> None:
+    def __init__(self, durable: bool = False) -> None:
         if reason := missing_server():
             raise RuntimeError(reason)
         self.folder = Path(tempfile.mkdtemp(prefix="pathcast-postgres-"))
@@ -69,6 +72,7 @@ class PostgresServer:
         self._guard: subprocess.Popen[bytes] | None = None
         self._who: dict[str, Any] = {}
         self._databases = 0
+        self._settings = {**SETTINGS, **(DURABLE if durable else {})}
         if os.geteuid() == 0:
             nobody = pwd.getpwnam("nobody")
             self._who = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
@@ -123,7 +127,9 @@ class PostgresServer:
 
     def start(self) -> None:
         """Start, for the first time or again on the same data and port; returns when clients are served."""
-        settings = [f"--{name}={value}" for name, value in (SETTINGS | {"port": str(self.port)}).items()]
+        settings = [
+            f"--{name}={value}" for name, value in (self._settings | {"port": str(self.port)}).items()
+        ]
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 [str(self._programs / "postgres"), "-D", str(self.folder / "data"), *settings],

@@ -22,7 +22,7 @@ KILLS = int(os.environ.get("PATHCAST_KILLS", "3"))
 """How often a server is harmed."""
 
 PUBLISHERS = 20
-VALUES = 333 if KILLS >= 100 else 10
+VALUES = 333 if KILLS >= 20 else 10
 """Each has a subscription that is pulled, one with events, and one with a webhook."""
 
 DEADLINE = 240.0

@@ -31,7 +31,7 @@ PROBLEM = {
     },
 }
 _PROBLEMS = {
-    400: "The document is not well-formed, or the cursor is none.",
+    400: "The document is not well-formed, or a cursor, a key or the batch cannot be read.",
     401: "The key is missing, unknown, revoked or expired.",
     403: "The key may not do this.",
     404: "There is no such thing, or the key does not see it.",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 from fastapi import FastAPI
 from starlette.requests import Request
@@ -22,6 +23,24 @@ from pathcast.service.api.models import NAME
 _POST = re.compile(f"/v1/topics/({NAME})/(documents|match)")
 _PULL = re.compile(f"/v1/topics/({NAME})/subscriptions/({NAME})/deliveries")
 _QUERY = re.compile(rb"(?:(?:after|wait|limit)=[0-9]{1,18}(?:&(?=.)|$))*")
+
+
+class Plain(Request):
+    """A request whose headers are a plain dictionary: each look into Starlette's goes through all of them.
+
+    Of a name that comes twice the first counts, as in Starlette's.
+    """
+
+    def __init__(self, scope: Scope, receive: Receive) -> None:
+        super().__init__(scope, receive)
+        self._plain = {
+            name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])
+        }
+
+    @property
+    def headers(self) -> Any:
+        """By name in lower case."""
+        return self._plain
 
 
 class Hot:
@@ -64,4 +83,4 @@ class Hot:
 
     def _request(self, scope: Scope, receive: Receive) -> Request:
         scope["app"] = self._app
-        return Request(scope, receive)
+        return Plain(scope, receive)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Annotated, Any, Literal
 
@@ -65,6 +64,19 @@ def _shown(*examples: dict[str, Any]) -> ConfigDict:
     return ConfigDict(extra="forbid", json_schema_extra={"examples": list(examples)})
 
 
+def _encode(given: Any) -> None:
+    """Try all text in it."""
+    if isinstance(given, str):
+        given.encode()
+    elif isinstance(given, dict):
+        for name, value in given.items():
+            _encode(name)
+            _encode(value)
+    elif isinstance(given, list):
+        for each in given:
+            _encode(each)
+
+
 class Body(BaseModel):
     """A body with no fields but those that are named, and no text that is not Unicode."""
 
@@ -74,11 +86,10 @@ class Body(BaseModel):
     @classmethod
     def _unicode(cls, given: Any) -> Any:
         """JSON can write half of a surrogate pair, which no store and no answer can hold."""
-        if isinstance(given, dict):
-            try:
-                json.dumps(given, ensure_ascii=False).encode()
-            except UnicodeEncodeError as error:
-                raise ValueError(f"U+{ord(error.object[error.start]):04X} is half a character") from None
+        try:
+            _encode(given)
+        except UnicodeEncodeError as error:
+            raise ValueError(f"U+{ord(error.object[error.start]):04X} is half a character") from None
         return given
 
 

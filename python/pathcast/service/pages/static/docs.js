@@ -5,7 +5,9 @@ const example = (content) => {
   const [kind, { schema, example }] = Object.entries(content)[0];
   return [kind, example ?? schema];
 };
-const problem = (content) => content?.["application/problem+json"] !== undefined;
+const problem = ([, { content }]) => content?.["application/problem+json"] !== undefined;
+/** Text in which what stands in backticks is code. */
+const prose = (text) => text.split("`").map((part, at) => (at % 2 ? h("code", {}, part) : part));
 
 act(async () => {
   const api = await call("GET", "openapi.json");
@@ -21,17 +23,18 @@ act(async () => {
   const shown = (value) => h("pre", {}, typeof value === "string" ? value : JSON.stringify(value, null, 2));
   const answers = (responses) => {
     const given = Object.entries(responses).filter(([status]) => status !== "default");
-    const parts = [h("ul", {}, given.map(([status, { description, content }]) => h("li", {}, h("code", {}, status), ` ${description}`, problem(content) ? " A problem." : "")))];
-    const good = given.find(([, { content }]) => content && !problem(content));
-    if (good) {
-      const [kind, found] = example(good[1].content);
-      parts.push(h("p", {}, `Answer: ${kind}`), shown(found));
-    }
+    const list = (some) => h("ul", {}, some.map(([status, { description }]) => h("li", {}, h("code", {}, status), " ", prose(description))));
+    const good = given.filter((each) => !problem(each));
+    const bad = given.filter(problem);
+    const content = good[0][1].content;
+    const parts = [h("p", {}, content ? `Answer: ${example(content)[0]}` : "Answer"), list(good)];
+    if (content) parts.push(shown(example(content)[1]));
+    if (bad.length) parts.push(h("p", {}, "Problems"), list(bad));
     return parts;
   };
   const operation = ([method, path, { summary, description, parameters = [], requestBody, responses }]) => {
-    const parts = [h("p", {}, description ?? "")];
-    if (parameters.length) parts.push(h("ul", {}, parameters.map((each) => h("li", {}, h("code", {}, each.name), ` in the ${each.in}${each.required ? "" : ", may be left out"}. ${each.description}`))));
+    const parts = [h("p", {}, prose(description ?? ""))];
+    if (parameters.length) parts.push(h("ul", {}, parameters.map((each) => h("li", {}, h("code", {}, each.name), ` in the ${each.in}${each.required ? "" : ", may be left out"}. `, prose(each.description)))));
     if (requestBody) {
       const [kind, found] = example(requestBody.content);
       const reference = found?.anyOf?.find((each) => each.$ref) ?? found;

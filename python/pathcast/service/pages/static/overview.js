@@ -5,7 +5,7 @@ import { uPlot } from "./vendor/vendor.js";
 const KEPT = 300; // seconds
 const samples = [];
 const number = (value, digits = 0) => value.toLocaleString(undefined, { maximumFractionDigits: digits });
-const bytes = (value) => (value >= 1 << 20 ? `${number(value / (1 << 20), 1)} MB` : `${number(value / 1024)} KB`);
+const bytes = (value) => (value >= 1e6 ? `${number(value / 1e6, 1)} MB` : `${number(value / 1e3, value < 1e4 ? 1 : 0)} KB`);
 const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString(undefined, { hour12: false });
 const milliseconds = (value) => `${number(value * 1000, value < 0.01 ? 2 : 0)} ms`;
 
@@ -18,9 +18,9 @@ const TILES = [
   ["index", (s) => bytes(s.index_bytes)],
 ];
 const CHARTS = [
-  ["Rates, a second", ["documents", "deliveries"], (value) => number(value)],
+  ["Rates, a second", ["documents", "deliveries"], (value) => number(value, 1)],
   ["Time to answer", ["publish_p50", "publish_p99", "match_p99"], milliseconds],
-  ["Queue and pending", ["queue", "pending"], (value) => number(value)],
+  ["Queue and pending", ["queue", "pending"], (value) => number(value, 1)],
   ["Index size", ["index_bytes"], bytes],
 ];
 const NAMES = { publish_p50: "publish, half", publish_p99: "publish, 99 of 100", match_p99: "match, 99 of 100", index_bytes: "bytes" };

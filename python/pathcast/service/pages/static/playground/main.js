@@ -10,8 +10,8 @@ const editor = find("document");
 const expression = find("expression");
 let namespaces = []; // { prefix, uri, own }: own ones were typed, the others come from the document
 let cases = []; // { name, document, must }
-let asked = 0;
-let pending = 0;
+let asking = false;
+let changed = false; // since the question that is being answered
 let reveal = false; // the first node that is found comes into view: for a sample, not while one types
 
 const bindings = () => Object.fromEntries(namespaces.filter(({ prefix, uri }) => prefix && uri).map(({ prefix, uri }) => [prefix, uri]));
@@ -24,14 +24,20 @@ const question = (text) => ({
   document: text,
 });
 
-/** Ask soon; a newer question makes an older answer count for nothing. */
-function ask() {
-  clearTimeout(pending);
-  pending = setTimeout(answer, 15);
+/** Ask at once, or as soon as the question before is answered. */
+async function ask() {
+  changed = true;
+  if (asking) return;
+  asking = true;
+  await null; // what changes together is one question
+  while (changed) {
+    changed = false;
+    await answer();
+  }
+  asking = false;
 }
 
 async function answer() {
-  const mine = ++asked;
   remember();
   if (!expression.value.trim()) return verdict("Type an expression.", undefined);
   const began = performance.now();
@@ -44,10 +50,10 @@ async function answer() {
     if (!(error instanceof ApiError)) return notice(error.message);
     problem = error.problem;
   }
-  if (mine !== asked) return;
+  if (editor.value !== text) return; // places in the text before mean nothing in this one
   if (found) show(found, text, performance.now() - began);
   else fail(problem);
-  await judge(mine);
+  if (!changed) await judge();
 }
 
 function verdict(text, good, small = "") {
@@ -146,7 +152,7 @@ function drawCases(verdicts = []) {
   }));
 }
 
-async function judge(mine) {
+async function judge() {
   if (!cases.length) return;
   const verdicts = await Promise.all(cases.map(async (each) => {
     try {
@@ -155,7 +161,7 @@ async function judge(mine) {
       return null;
     }
   }));
-  if (mine === asked) drawCases(verdicts);
+  if (verdicts.length === cases.length) drawCases(verdicts);
 }
 
 function keep(must) {
