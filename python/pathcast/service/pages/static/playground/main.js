@@ -30,11 +30,14 @@ async function ask() {
   if (asking) return;
   asking = true;
   await null; // what changes together is one question
-  while (changed) {
-    changed = false;
-    await answer();
+  try {
+    while (changed) {
+      changed = false;
+      await answer();
+    }
+  } finally {
+    asking = false;
   }
-  asking = false;
 }
 
 async function answer() {
