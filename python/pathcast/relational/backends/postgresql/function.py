@@ -3,8 +3,8 @@
 The temporary tables of a run belong to the connection and are emptied, not dropped: making a table costs more
 than filling it. Statements run by `execute`, which plans them for the tables as they are now. The planner
 takes the size of a table from its pages, so most tables of a batch need no `analyze`. The facts get one,
-because without it the largest table was hashed and the smallest looked up. What stays gets one when it is
-made, and the path summary when it has doubled.
+so that the larger table is not the one that is hashed. What stays gets one when it is made, and the path
+summary when it has doubled.
 """
 
 from __future__ import annotations
