@@ -309,7 +309,7 @@ TABLES: dict[str, Table] = {
     "service-size": plain(
         "service", "bulk s", "MB", "restart s", "restart processor s", "restart MB", "streams", "streams MB"
     ),
-    "playground": plain("playground", "KB", "p50 ms", "p95 ms", "server processor ms", "page ms"),
+    "playground": plain("playground", "KB", "p50 ms", "p95 ms", "server processor ms", "page processor ms"),
     "twig-sets": plain("twig-sets", "matches / document", "unseen match µs", "× auto", "MB"),
     "pruning": plain(
         "pruning",
