@@ -14,7 +14,7 @@ pip := PIP_DISABLE_PIP_VERSION_CHECK=1 $(bin)/python -m pip install --quiet
 # Directories are in the list because a file that is gone shows only in its directory's time.
 rust := Cargo.toml Cargo.lock $(shell find crates -type d -o -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup prerequisites java demo serve tour test test-rust test-python faults fuzz audit reproducible browser pages docs lint \
+.PHONY: help setup prerequisites java demo serve tour test test-rust test-python faults fuzz miri audit reproducible browser pages docs lint \
     bench bench-quick wheel sdist smoke sbom licences jars lock format clean
 
 help: ## Show this help
@@ -66,6 +66,9 @@ FUZZ_SECONDS ?= 600
 fuzz: ## Let a coverage-guided fuzzer look for broken laws (needs cargo-fuzz and a nightly toolchain)
 	@for target in documents expressions files schemas; do \
 	    cargo +nightly fuzz run --sanitizer none $$target -- -max_total_time=$(FUZZ_SECONDS) -max_len=1024 -timeout=10; done
+
+miri: ## Interpret the core's unit tests and look for undefined behaviour below them (needs a nightly toolchain with Miri; half an hour)
+	@MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test --locked --package pathcast-core --lib
 
 audit: ## Check licences and sources of the Rust dependencies (needs cargo-deny)
 	@cargo deny --offline check bans licenses sources

@@ -67,6 +67,7 @@ EXPERIMENTS: dict[str, Callable[[Kept, Plan], Iterator[Row]]] = {
     "xtrie": xtrie.sweeps,
     "twig-sets": twig_sets.table,
     "spark": spark.pipeline,
+    "spark-ways": spark.ways,
     "spark-peers": spark.peers,
     "service": service.table,
     "playground": playground.table,

@@ -265,6 +265,15 @@ TABLES: dict[str, Table] = {
     "spark": plain(
         "spark", "matches / document", "core/s", "Spark/s", "share of 2 cores", "share, median", "compile s"
     ),
+    "spark-ways": plain(
+        "spark-ways",
+        "matches / document",
+        "core/s",
+        "data source/s",
+        "DataFrame/s",
+        "data source, share of 2 cores",
+        "DataFrame, share of 2 cores",
+    ),
     "spark-peers": plain(
         "spark-peers", "xpath_boolean/s", "lxml/s", "Pathcast/s", "× xpath_boolean", "× lxml"
     ),

@@ -33,6 +33,7 @@ CORES = 2
 PART = max(200, int(25_000 * scale()))  # documents of a round
 WARM, ROUNDS = 2, 4
 SIZES = (10_000, 100_000, 1_000_000)
+ALERTS = (1_000, 10_000, 100_000)
 FILES = 16
 SLICE = 3_000  # documents that the core gets at once, about as many as Spark sends to a worker
 PEERS = {10: (2_000, 4_000), 100: (200, 4_000), 1_000: (20, 1_000)}
@@ -63,7 +64,9 @@ def _grown(spark: SparkSession, folder: Path, frame: DataFrame, size: int, queri
     for place in range(WARM + ROUNDS):
         part = _part(frame, place * PART, PART)
         matches, _ = match(part, compiled)
-        in_memory = _in_memory(folder, place * PART, PART)
+        first = place * PART
+        some = [("doc_id", ">=", first), ("doc_id", "<", first + PART)]
+        in_memory = _in_memory(folder / "documents", some)
         tasks: dict[str, Callable[[], int]] = {
             "piped": matches.count,
             "alone": partial(_match_alone, index, in_memory),
@@ -92,6 +95,61 @@ def _grown(spark: SparkSession, folder: Path, frame: DataFrame, size: int, queri
             "share of processor time": min(times["alone cpu"]) / (min(times["piped cpu"]) or float("nan")),
             "index MB": compiled.manifest.shards[0].index_bytes / 1e6,
             "compile s": compiling,
+        },
+    )
+
+
+def ways(kept: Kept, plan: Plan) -> Iterator[Row]:
+    """Documents/s of `alerts` on local[2], by the data source and by a DataFrame: a share of both cores."""
+    sizes = [size for size in ALERTS if not kept.has(f"{size:,} subscriptions")]
+    if not sizes:
+        return
+    workload = WORKLOADS["alerts"]
+    with _session() as (spark, folder):
+        places = [folder / f"round-{number}" for number in range(WARM + ROUNDS)]
+        drawn = workload.documents(1)
+        for place in places:
+            _write(place, islice(drawn, PART))
+        queries = workload.queries(max(sizes))
+        for size in sizes:
+            yield _side_by_side(spark, folder, places, queries[:size])
+
+
+def _side_by_side(spark: SparkSession, folder: Path, places: Sequence[Path], queries: Sequence[str]) -> Row:
+    from pathcast.spark import PathcastDataSource, compile_subscriptions, match
+
+    spark.dataSource.register(PathcastDataSource)
+    subscriptions = _subscriptions(spark, folder, queries)
+    compiled = compile_subscriptions(subscriptions, folder / f"index-{len(queries)}")
+    index = Index.load(str(compiled.path / compiled.manifest.shards[0].index))
+    reader = spark.read.format("pathcast").option("index", str(compiled.path))
+    seconds: dict[str, list[float]] = {"alone": [], "data source": [], "DataFrame": []}
+    matches = 0
+    for number, place in enumerate(places):
+        documents = spark.read.parquet(str(place))
+        tasks: dict[str, Callable[[], int]] = {
+            "alone": partial(_match_alone, index, _in_memory(place)),
+            "data source": reader.load(str(place)).count,
+            "DataFrame": match(documents, compiled)[0].count,
+        }
+        counts: dict[str, int] = {}
+        for turn in reversed(tasks) if number % 2 else tasks:
+            taken, counts[turn] = timed(tasks[turn])
+            if number >= WARM:
+                seconds[turn].append(taken / PART)
+        for turn, count in counts.items():
+            _same(f"{turn}, {len(queries):,} subscriptions", count, counts["alone"])
+        matches += counts["alone"]
+    alone = min(seconds["alone"])
+    return Row(
+        f"{len(queries):,} subscriptions",
+        {
+            "matches / document": matches / (len(places) * PART),
+            "core/s": 1 / alone,
+            "data source/s": 1 / min(seconds["data source"]),
+            "DataFrame/s": 1 / min(seconds["DataFrame"]),
+            "data source, share of 2 cores": alone / (CORES * min(seconds["data source"])),
+            "DataFrame, share of 2 cores": alone / (CORES * min(seconds["DataFrame"])),
         },
     )
 
@@ -196,12 +254,15 @@ def _session() -> Iterator[tuple[SparkSession, Path]]:
 
 def _documents(spark: SparkSession, folder: Path, number: int) -> DataFrame:
     """A table of documents on disk, ids counted from 0 and spread over the files in turn."""
+    _write(folder / "documents", islice(wire.documents(1), number))
+    return spark.read.parquet(str(folder / "documents"))
+
+
+def _write(place: Path, drawn: Iterator[bytes]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    place = folder / "documents"
     place.mkdir()
-    drawn = islice(wire.documents(1), number)
     schema = pa.schema([("doc_id", pa.int64()), ("xml", pa.binary())])
     writers = [
         pq.ParquetWriter(place / f"{file:02}.parquet", schema, use_dictionary=False) for file in range(FILES)
@@ -215,7 +276,6 @@ def _documents(spark: SparkSession, folder: Path, number: int) -> DataFrame:
         first += len(block)
     for writer in writers:
         writer.close()
-    return spark.read.parquet(str(place))
 
 
 def _subscriptions(spark: SparkSession, folder: Path, queries: Sequence[str]) -> DataFrame:
@@ -227,13 +287,11 @@ def _subscriptions(spark: SparkSession, folder: Path, queries: Sequence[str]) ->
     return spark.read.parquet(str(path))
 
 
-def _in_memory(folder: Path, first: int, count: int) -> Any:
-    """A part of the documents of the table as Arrow has them, in one array."""
+def _in_memory(place: Path, filters: list[tuple[str, str, int]] | None = None) -> Any:
+    """The documents of a table, or some of them, as Arrow has them, in one array."""
     import pyarrow.parquet as pq
 
-    table = pq.read_table(
-        folder / "documents", filters=[("doc_id", ">=", first), ("doc_id", "<", first + count)]
-    )
+    table = pq.read_table(place, filters=filters)
     return table.combine_chunks()["xml"].chunk(0)
 
 
