@@ -229,13 +229,13 @@ def claims(results: Path) -> str:
 
 
 def plain(name: str, *columns: str) -> Table:
-    """Some columns of a file as they are."""
+    """Some columns of a file as they are, of the rows that have one of them."""
 
     def table(results: Path) -> str:
-        rows = _rows(results, name)
         cells = [
             (row.subject, *(_shown(column, row.values.get(column, nan)) for column in columns))
-            for row in rows
+            for row in _rows(results, name)
+            if not row.values.keys().isdisjoint(columns)
         ]
         return _markdown((name, *columns), cells)
 
