@@ -200,6 +200,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too slow there")]
     fn much_is_dropped_elsewhere_and_little_here() {
         struct Told(std::sync::mpsc::Sender<std::thread::ThreadId>);
         impl Drop for Told {

@@ -329,6 +329,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too slow there")]
     fn lists_are_bounded() {
         let mut chains = Chains::default();
         let same = path(&[1, 2]);

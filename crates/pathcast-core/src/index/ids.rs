@@ -246,6 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "too slow there")]
     fn numbers_and_texts_are_told_apart_however_they_come() {
         let text = |text: &str| Id::Text(text.into());
         let mut ids = Ids::default();

@@ -170,6 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "too slow there")]
     fn few_and_many_are_found_where_they_subscribe() {
         for (number, matched) in [(10_000, vec![2, 0]), (10_000, (0..400).collect()), (50, vec![1])] {
             let mut roster = Roster::default();

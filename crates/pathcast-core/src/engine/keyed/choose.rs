@@ -159,6 +159,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too slow there")]
     fn a_path_with_few_fixed_names_gets_floating_ones() {
         let floating = sample((0..900).map(|at| path(&[-1 - at % 30, 1 + at / 30, -3])));
         let chosen = floating.choose(10.0);

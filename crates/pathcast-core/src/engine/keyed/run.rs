@@ -170,6 +170,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too slow there")]
     fn keys_find_what_the_shared_automaton_finds() {
         let mut random = Random(20_261_116);
         for (number, names, deepest) in

@@ -134,6 +134,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too slow there")]
     fn nesting_is_no_recursion() {
         // 44
         let deep = format!("<!ELEMENT a {}b{}>", "(".repeat(300_000), ")".repeat(300_000));
