@@ -125,6 +125,7 @@ fn documents() -> Vec<Vec<u8>> {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too slow there")]
 fn every_split_gives_the_same() {
     // 4, 18, 36
     let mut reader = Reader::new(Limits::default());
@@ -148,6 +149,7 @@ fn every_split_gives_the_same() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too slow there")]
 fn every_truncation_is_an_error() {
     // 4
     let mut reader = Reader::new(Limits::default());
@@ -172,6 +174,7 @@ fn every_truncation_is_an_error() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too slow there")]
 fn text_that_is_decoded_reads_like_its_bytes() {
     let mut reader = Reader::new(Limits::default());
     for document in documents() {

@@ -210,6 +210,7 @@ impl Pool {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too slow there")]
 fn decides_what_the_evaluator_decides_whoever_comes_and_goes() {
     let (mut pairs, mut exact, mut held) = (0, 0, 0);
     for seed in 0..60 {
@@ -250,6 +251,7 @@ fn decides_what_the_evaluator_decides_whoever_comes_and_goes() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too slow there")]
 fn waits_for_the_rarest_test_however_it_is_written() {
     for written in ["//item[@lang = 'en'][@id = 'i{}']", "//item[@id = 'i{}'][@lang = 'en']"] {
         let mut names = Names::default();

@@ -129,6 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "too slow there")]
     fn finds_what_is_there_whoever_came_and_went() {
         let mut constants = Constants::default();
         let texts: Vec<String> = (0..200).map(|n| format!("{}x{}", n % 7, n)).collect();
