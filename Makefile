@@ -67,7 +67,7 @@ fuzz: ## Let a coverage-guided fuzzer look for broken laws (needs cargo-fuzz and
 	@for target in documents expressions files schemas; do \
 	    cargo +nightly fuzz run --sanitizer none $$target -- -max_total_time=$(FUZZ_SECONDS) -max_len=1024 -timeout=10; done
 
-miri: ## Interpret the core's unit tests and look for undefined behaviour below them (needs a nightly toolchain with Miri; half an hour)
+miri: ## Interpret the core's unit tests and look for undefined behaviour below them (needs a nightly toolchain with Miri)
 	@MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-deterministic-floats" cargo +nightly miri test --locked --package pathcast-core --lib
 
 audit: ## Check licences and sources of the Rust dependencies (needs cargo-deny)

@@ -1,4 +1,4 @@
-"""Covering, overlap, advertisements and merging: the papers' mistakes as cases, then random ones."""
+"""Covering, overlap and advertisements: the papers' mistakes as cases, then random ones."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from pathcast.network import (
     advertisements,
     covers,
     graph_advertisement,
-    imperfect_degree,
-    merge,
     overlaps,
     relation,
 )
@@ -299,54 +297,3 @@ def test_overlap_with_the_graph_is_exact_for_linear_paths() -> None:
         seen.add(possible)
         assert overlaps([graph], text) is possible, text
     assert seen == {True, False}
-
-
-# -- merging -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "expected"),
-    [
-        ("a/*/c/d", "a/*/c/e", "//a/*/c/*"),
-        ("/a/c/*/*", "/a//c/*/c", "/a//c/*/*"),
-        ("/a/b/c/d", "/a/x/c/d", "/a/*/c/d"),
-        ("/a/b/d/e", "/a/x/y/d/e", "/a//d/e"),
-        ("/a//b", "/a/b", "/a//b"),
-        ("/a/b/c/d", "/a/x/c/y", "/a/*/c/*"),
-        ("/a/b//c/d", "/a//b/c/d", "/a//b//c/d"),
-        ("/a/b", "/c/d", None),
-        ("/a[x]/b", "/a[x]/c", None),
-    ],
-)
-def test_rules_of_merging(first: str, second: str, expected: str | None) -> None:
-    found = merge(first, second)
-    assert found == expected
-    if found is not None:
-        assert covers(found, first)
-        assert covers(found, second)
-
-
-def test_random_mergers_cover_their_members() -> None:
-    random = Random(5)
-    made = 0
-    for _ in range(5_000):
-        first, second = oracle.pattern(random, 5), oracle.pattern(random, 5)
-        merger = merge(first, second)
-        if merger is not None:
-            made += 1
-            assert covers(merger, first), (first, second, merger)
-            assert covers(merger, second), (first, second, merger)
-    assert made > 500
-
-
-def test_degree() -> None:
-    """The paper's example: two of five elements at the fourth place, so 60 % is too much."""
-    schema = Schema.from_text(
-        "<!ELEMENT a (b)> <!ELEMENT b (c)> <!ELEMENT c (a | b | c | d | e)*>"
-        " <!ELEMENT d EMPTY> <!ELEMENT e EMPTY>",
-        root="a",
-    )
-    degree = imperfect_degree(schema, "/a/*/c/*", ["/a/*/c/d", "/a/*/c/e"])
-    assert degree == pytest.approx(0.6)
-    assert imperfect_degree(schema, "/a/b", ["/a/b"]) == 0
-    assert imperfect_degree(schema, "/x/*", ["/x/y"]) is None

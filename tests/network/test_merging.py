@@ -7,18 +7,26 @@ from random import Random
 import pytest
 
 from pathcast import matches
-from pathcast.network import Advertised, Broker, Filter, Merging, Policy, covers, merge
+from pathcast.network import Advertised, Broker, Filter, Merging, Policy, covers, imperfect_degree, merge
 from pathcast.network import message as m
 from pathcast.network.merging import Steps, steps, text
 from pathcast.network.values import MOST, Valued, valued
+from pathcast.schema import Schema
 from tests.network import oracle
 
 
 @pytest.mark.parametrize(
     ("first", "second", "expected"),
     [
+        ("a/*/c/d", "a/*/c/e", "//a/*/c/*"),
+        ("/a/c/*/*", "/a//c/*/c", "/a//c/*/*"),
+        ("/a//b", "/a/b", "/a//b"),
+        ("/a/b/c/d", "/a/x/c/d", "/a/*/c/d"),
         ("/a/b/c/d", "/a/x/c/y", "/a/*/c/*"),
         ("/a/b/c/d", "/a/x/y/d", "/a/*/*/d"),
+        ("/a/b/d/e", "/a/x/y/d/e", "/a//d/e"),
+        ("/a/b", "/c/d", None),
+        ("/a[x]/b", "/a[x]/c", None),
         ("/a/b//c/d", "/a//b/c/d", "/a//b//c/d"),
         ("/a/b/c/d/e", "/a/x/d/e", "/a//d/e"),
         ("//a[@x > 3]", "//a[@x > 5]", "//a[@x > 3]"),
@@ -39,6 +47,32 @@ def test_rules(first: str, second: str, expected: str | None) -> None:
     if found is not None:
         assert covers(found, first)
         assert covers(found, second)
+
+
+def test_random_mergers_cover_their_members() -> None:
+    random = Random(5)
+    made = 0
+    for _ in range(5_000):
+        first, second = oracle.pattern(random, 5), oracle.pattern(random, 5)
+        merger = merge(first, second)
+        if merger is not None:
+            made += 1
+            assert covers(merger, first), (first, second, merger)
+            assert covers(merger, second), (first, second, merger)
+    assert made > 500
+
+
+def test_degree() -> None:
+    """The paper's example: two of five elements at the fourth place, so 60 % is too much."""
+    schema = Schema.from_text(
+        "<!ELEMENT a (b)> <!ELEMENT b (c)> <!ELEMENT c (a | b | c | d | e)*>"
+        " <!ELEMENT d EMPTY> <!ELEMENT e EMPTY>",
+        root="a",
+    )
+    degree = imperfect_degree(schema, "/a/*/c/*", ["/a/*/c/d", "/a/*/c/e"])
+    assert degree == pytest.approx(0.6)
+    assert imperfect_degree(schema, "/a/b", ["/a/b"]) == 0
+    assert imperfect_degree(schema, "/x/*", ["/x/y"]) is None
 
 
 def test_too_many_values_are_the_path_alone() -> None:

@@ -136,6 +136,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too slow there")]
     fn what_is_refused_says_why() {
         for (pattern, flags, fragment) in [
             ("(", "", "not a regular expression"),

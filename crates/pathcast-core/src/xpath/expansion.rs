@@ -118,6 +118,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too slow there")]
     fn the_count_saturates() {
         let source = format!("/a{}", "[b or c]".repeat(80));
         let error = parse(&source, &Limits::default()).unwrap_err();

@@ -1,6 +1,6 @@
 //! Which names make a key.
 
-use crate::hashing::spread;
+use crate::hashing::{hash, spread};
 
 /// Names in a key at most.
 pub(super) const LANES: usize = 4;
@@ -113,9 +113,9 @@ impl Shape {
         }
     }
 
-    /// What tells its keys from those of other shapes.
+    /// What tells its keys from those of other shapes; nobody outside the process knows it.
     pub(super) fn seed(self) -> u64 {
-        spread(spread(self.0))
+        hash(&self.0)
     }
 }
 
