@@ -20,13 +20,15 @@ from typer.testing import CliRunner
 
 from pathcast.cli import app
 from pathcast.network.outcome import Outcome
+from pathcast.network.sealed import TAG
 from pathcast.network.state import StateError
 from pathcast.network.transports.kafka import KafkaBroker, KafkaClient, TransportError, connection, process
+from pathcast.network.transports.kafka.documents import DocumentGoneError
 from pathcast.network.transports.kafka.envelope import Arrival
 from pathcast.network.transports.settings import BrokerSettings, broker_settings, client_settings
 from tests.kafka import jars
 from tests.kafka.server import KafkaServer
-from tests.network.deployment import WAIT, Deployment, Subscriber
+from tests.network.deployment import WAIT, Deployment, Subscriber, settle
 
 
 @pytest.fixture
@@ -184,6 +186,61 @@ def test_a_delivery_too_large_for_one_message_is_several(made: Deployment) -> No
         assert sorted(ids) == names
     with pytest.raises(TransportError, match="and brokers take"):
         reader.client.publish("4", "x" * 1_000_000)
+
+
+def test_a_document_for_several_clients_is_stored_once_and_sealed(made: Deployment) -> None:
+    large = "<a>" + "x" * 50_000 + "</a>"
+    with broker(made, open=False, clients=["ann", "bob", "cid"]):
+        ann, bob, cid = (
+            Subscriber(made.client("edge", name, shared=False)) for name in ("ann", "bob", "cid")
+        )
+        for each in (ann, bob):
+            each.client.subscribe("a", "//a")
+            each.client.flush()
+        settle(ann.client, "edge", [ann, bob], "ready")
+        cid.client.subscribe("b", "//b")
+        for number, document in enumerate((large, "<a/>", "<b>" + "y" * 1_000 + "</b>", large, large)):
+            cid.client.publish(str(number), document)
+        cid.client.flush()
+        for each in (ann, bob):
+            each.until(lambda each=each: each.has("edge/cid/4"), "document")  # type: ignore[misc]
+        cid.until(lambda: cid.has("edge/cid/2"), "document")
+    wanted = [("edge/cid/0", large), ("edge/cid/1", "<a/>"), ("edge/cid/3", large), ("edge/cid/4", large)]
+    for each in (ann, bob):
+        got = [(one.document, one.body.decode()) for one in each.got if one.document.startswith("edge/cid")]
+        assert got == wanted
+        sizes = [
+            len(message.value() or b"") for message in made.committed(made.topic("edge", f"to.{each.name}"))
+        ]
+        assert max(sizes) < 1_000, "a delivery carries the document"
+    stored = [message.value() or b"" for message in made.committed(made.topic("edge", "documents"))]
+    assert [len(each) for each in stored] == [len(large) + TAG] * 3
+    assert all(b"xxx" not in each for each in stored)
+    assert len(set(stored)) == 3, "a key was used twice"
+
+
+def test_a_stored_document_that_kafka_has_thrown_away_is_told_of_once(made: Deployment) -> None:
+    large = "<a>" + "x" * 5_000 + "</a>"
+    with broker(made):
+        ann, bob = (Subscriber(made.client("edge", name)) for name in ("ann", "bob"))
+        for each in (ann, bob):
+            each.client.subscribe("a", "//a")
+            each.client.flush()
+        settle(ann.client, "edge", [ann, bob], "ready")
+        for number in range(3):
+            ann.client.publish(str(number), large)
+        ann.client.flush()
+        ann.until(lambda: ann.has("edge/ann/2"), "document")
+        topic = made.topic("edge", "documents")
+        second = [message.offset() or 0 for message in made.committed(topic)][1]
+        admin = AdminClient({"bootstrap.servers": made.kafka.bootstrap, "log_level": 0})
+        for answer in admin.delete_records([TopicPartition(topic, 0, second)]).values():
+            answer.result(60)
+        with pytest.raises(DocumentGoneError, match="thrown away"):
+            bob.until(lambda: bob.has("edge/ann/2"), "document")
+        bob.until(lambda: bob.has("edge/ann/2"), "document")
+    got = [each.document for each in bob.got if len(each.body) > 1_000]
+    assert got == ["edge/ann/1", "edge/ann/2"]
 
 
 def test_a_transaction_that_takes_long_is_committed_in_parts(

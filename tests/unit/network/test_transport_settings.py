@@ -71,7 +71,8 @@ def test_peers_may_have_topics_of_their_own() -> None:
     )
     assert found.policy.leaves == {"b2"}
     assert found.sources == ["pathcast.b1.inbox", "b2-to-b1"]
-    assert found.targets == ["pathcast.b1.outbox", "pathcast.b1.quarantine", "in2", "bob"]
+    own = [f"pathcast.b1.{kind}" for kind in ("outbox", "quarantine", "documents")]
+    assert found.targets == [*own, "in2", "bob"]
 
 
 @pytest.mark.parametrize(

@@ -175,6 +175,8 @@ class Checks:
                     f"{delivery.document} was delivered to {place}, who has not asked for it"
                 )
             body = self.bodies.get(delivery.document, delivery.body)
+            if self.world.policy.unit == "document" and delivery.body != body:
+                raise ViolationError(f"{delivery.document} was delivered to {place} with another body")
             if not self.matches(held.filter, body):
                 raise ViolationError(f"{delivery.document} was delivered to {place}: {held.filter.xpath}")
             if (place, delivery.document) in self.delivered:

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
+from hashlib import blake2b
 from itertools import count
 from random import Random
 from typing import Any
@@ -22,6 +23,7 @@ from pathcast.network.message import BrokerMessage, ClientMessage, Delivery, Pub
 from pathcast.network.outcome import Outcome
 from pathcast.network.policy import Policy
 from pathcast.network.restore import restored, snapshot
+from pathcast.network.sealed import KEY, opened, sealed
 from pathcast.network.simulation.channel import Channel, Wire
 from pathcast.network.wire import decode, encode
 
@@ -39,6 +41,8 @@ class Node:
     after: deque[Callable[[], None]] = field(default_factory=deque)
     """For each of them, what to do in the same transaction."""
     links: set[str] = field(default_factory=set)
+    documents: list[bytes] = field(default_factory=list)
+    """Those that were for several clients, sealed; each once."""
     undelivered: dict[str, list[Publish]] = field(default_factory=dict)
     """By neighbour: documents that were on a link when it was cut."""
     is_leaving: bool = False
@@ -266,13 +270,27 @@ class World:
                 node.durable.pop(key, None)
             else:
                 node.durable[key] = value
-        for delivery in outcome.deliveries:
+        for delivery in self._delivered(node, outcome.deliveries):
             self.on_delivery(node.name, delivery)
         for client, id in outcome.confirmed:
             self.on_confirmation(node.name, client, id)
         self.quarantined.extend(outcome.quarantined)
         if send:
             self._queue(node, outcome, transmit=True)
+
+    def _delivered(self, node: Node, deliveries: list[Delivery]) -> list[Delivery]:
+        """What clients read: a document for several of them is stored once, and each opens it by its key."""
+        if not self.encoded or len(deliveries) < 2:
+            return deliveries
+        places: dict[str, int] = {}
+        for each in deliveries:
+            if each.document not in places:
+                places[each.document] = len(node.documents)
+                node.documents.append(sealed(each.body, _key(each.document)))
+        return [
+            each._replace(body=opened(node.documents[places[each.document]], _key(each.document)))
+            for each in deliveries
+        ]
 
     def _queue(self, node: Node, outcome: Outcome, *, transmit: bool) -> None:
         for neighbour, message in outcome.messages:
@@ -348,6 +366,10 @@ def _pop(node: Node) -> Callable[[], None]:
 
 def _nothing() -> None:
     pass
+
+
+def _key(document: str) -> bytes:
+    return blake2b(document.encode(), digest_size=KEY).digest()
 
 
 def _size(message: BrokerMessage) -> int:

@@ -1,8 +1,8 @@
 """What Kafka's access control must allow for one broker, and no more: who may read and write which topic.
 
 A client or neighbour is who its principal is: it may write the one topic on which the broker believes it, and
-read the one to which the broker writes for it. Everything is a literal grant on a topic of this broker; what
-the broker writes to a neighbour is among the neighbour's own grants.
+read the one to which the broker writes for it, and the sealed documents. Everything is a literal grant on a
+topic of this broker; what the broker writes to a neighbour is among the neighbour's own grants.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def grants(settings: BrokerSettings) -> list[Grant]:
     ...                         "kafka": {"bootstrap.servers": "localhost:9092"}})
     >>> [each[1:] for each in grants(made) if each.principal == "User:ann"]
     [('Write', 'topic', 'pathcast.berlin.from.ann'), ('Read', 'topic', 'pathcast.berlin.to.ann'), \
-('Read', 'group', 'pathcast-client-ann')]
+('Read', 'topic', 'pathcast.berlin.documents'), ('Read', 'group', 'pathcast-client-ann')]
     """
     return list(dict.fromkeys(_all(settings)))
 
@@ -59,7 +59,7 @@ def _all(settings: BrokerSettings) -> Iterator[Grant]:
     for topic in settings.sources:
         yield Grant(own, "Read", "topic", topic)
     outboxes = [settings.outbox, *(peer.sent_to for peer in settings.clients.values())]
-    for topic in (settings.state, settings.quarantine, *outboxes):
+    for topic in (settings.state, settings.quarantine, settings.documents, *outboxes):
         yield Grant(own, "Write", "topic", topic)
     yield Grant(own, "Read", "topic", settings.state)
     yield Grant(own, "Read", "group", settings.state)
@@ -68,4 +68,5 @@ def _all(settings: BrokerSettings) -> Iterator[Grant]:
         yield Grant(peer.principal, "Write", "topic", peer.speaks_on or settings.inbox)
     for peer in settings.clients.values():
         yield Grant(peer.principal, "Read", "topic", peer.sent_to)
+        yield Grant(peer.principal, "Read", "topic", settings.documents)
         yield Grant(peer.principal, "Read", "group", client_group(peer.name))

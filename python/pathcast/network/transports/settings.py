@@ -107,6 +107,8 @@ class BrokerSettings:
     state: str
     outbox: str
     quarantine: str
+    documents: str
+    """Where documents for several clients are stored once."""
     neighbours: Mapping[str, Peer] = field(default_factory=dict)
     clients: Mapping[str, Peer] = field(default_factory=dict)
     """Those that have topics of their own or are let in by name."""
@@ -140,7 +142,7 @@ class BrokerSettings:
     def targets(self) -> list[str]:
         """Topics that are written, the state apart."""
         out = [peer.sent_to for peer in (*self.neighbours.values(), *self.clients.values())]
-        return list(dict.fromkeys([self.outbox, self.quarantine, *out]))
+        return list(dict.fromkeys([self.outbox, self.quarantine, self.documents, *out]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +154,8 @@ class ClientSettings:
     inbox: str
     """Of its broker, or the topic that this client alone may write."""
     outbox: str
+    documents: str
+    """Where its broker stores documents that are for several clients."""
     max_message_bytes: int = 1_000_000
 
 
@@ -250,10 +254,10 @@ class _Reader:
             raise self.error("name is missing: the name of the broker, its own in the network")
         name = self.name(table["name"], "name")
         prefix = self.name(table.get("prefix", "pathcast"), "prefix")
-        topics = self.table(table.get("topics", {}), "topics", "inbox state outbox quarantine")
+        topics = self.table(table.get("topics", {}), "topics", _TOPICS)
         named: dict[str, Any] = {
             kind: self.name(topics.get(kind, f"{prefix}.{name}.{kind}"), f"topics.{kind}")
-            for kind in ("inbox", "state", "outbox", "quarantine")
+            for kind in _TOPICS.split()
         }
         gap = self.get(table, "gap", "stop")
         if gap not in ("stop", "skip"):
@@ -307,7 +311,9 @@ class _Reader:
         return {"monitor_host": host, "monitor_port": port, "traced": traced}
 
     def client(self, content: Mapping[str, Any]) -> ClientSettings:
-        table = self.table(content, "", "name broker prefix open inbox outbox kafka max_message_bytes")
+        table = self.table(
+            content, "", "name broker prefix open inbox outbox documents kafka max_message_bytes"
+        )
         for key, what in (("name", "the name of the client"), ("broker", "the name of its broker")):
             if key not in table:
                 raise self.error(f"{key} is missing: {what}")
@@ -315,12 +321,13 @@ class _Reader:
         broker = self.name(table["broker"], "broker")
         name: str = self.get(table, "name", "")
         kinds = ("inbox", "outbox") if self.get(table, "open", False) else (f"from.{name}", f"to.{name}")
-        inbox, outbox = (f"{prefix}.{broker}.{kind}" for kind in kinds)
+        inbox, outbox, documents = (f"{prefix}.{broker}.{kind}" for kind in (*kinds, "documents"))
         return ClientSettings(
             name=name,
             kafka=self.kafka(table),
             inbox=self.name(table.get("inbox", inbox), "inbox"),
             outbox=self.name(table.get("outbox", outbox), "outbox"),
+            documents=self.name(table.get("documents", documents), "documents"),
             max_message_bytes=self.at_least(table, "max_message_bytes", 1_000_000, SMALLEST),
         )
 
@@ -434,6 +441,7 @@ class _Reader:
         return re.sub(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}", value, text)
 
 
+_TOPICS = "inbox state outbox quarantine documents"
 _TYPES = {
     bool: "true or false",
     int: "an integer",

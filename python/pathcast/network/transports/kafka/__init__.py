@@ -9,6 +9,7 @@ inbox. A crash undoes all of it or nothing, so readers of committed messages see
 
 from pathcast.network.transports.kafka.client import KafkaClient
 from pathcast.network.transports.kafka.connection import FencedError, TransportError
+from pathcast.network.transports.kafka.documents import DocumentGoneError
 from pathcast.network.transports.kafka.process import KafkaBroker
 
-__all__ = ["FencedError", "KafkaBroker", "KafkaClient", "TransportError"]
+__all__ = ["DocumentGoneError", "FencedError", "KafkaBroker", "KafkaClient", "TransportError"]

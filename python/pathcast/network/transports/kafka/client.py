@@ -13,6 +13,7 @@ from pathcast.network.transports.access import client_group
 from pathcast.network.transports.client import Client
 from pathcast.network.transports.kafka import topics
 from pathcast.network.transports.kafka.connection import Connection, TransportError, is_lasting, reason
+from pathcast.network.transports.kafka.documents import DocumentGoneError, Documents, Reference
 from pathcast.network.transports.kafka.envelope import Sender
 from pathcast.network.transports.settings import RESERVED, ClientSettings
 from pathcast.network.wire import decode_delivery, encode
@@ -32,7 +33,8 @@ class KafkaClient(Client):
         self.name = settings.name
         self._connection = Connection(settings.kafka, settings.name)
         there = self._connection.reach()
-        missing = [name for name in (settings.inbox, settings.outbox) if name not in there]
+        needed = (settings.inbox, settings.outbox, settings.documents)
+        missing = [name for name in needed if name not in there]
         if missing:
             raise TransportError(f"Kafka has no topic {', '.join(missing)}; was the broker ever started?")
         self._partitions = sorted(there[settings.outbox].partitions)
@@ -45,6 +47,7 @@ class KafkaClient(Client):
             }
         )
         self._consumer: Consumer | None = None
+        self._documents: Documents | None = None
 
     def __enter__(self) -> KafkaClient:
         return self
@@ -98,7 +101,8 @@ class KafkaClient(Client):
         """What is delivered, from where this client left off, until nothing comes for so many seconds.
 
         A delivery counts as taken when the next one is asked for: a client that crashes over one gets it
-        again, with the same document and ids.
+        again, with the same document and ids. `DocumentGoneError` says that Kafka has thrown a document away;
+        the next call goes on behind it.
         """
         consumer = self._consumer = self._consumer or self._reading()
         heard = time.monotonic()
@@ -115,9 +119,22 @@ class KafkaClient(Client):
                 continue
             delivery = decode_delivery(message.value() or b"")
             if delivery.client == self.name:
-                yield delivery
+                try:
+                    whole = self._whole(delivery, Reference.of(message))
+                except DocumentGoneError:
+                    consumer.commit(message=message, asynchronous=True)
+                    raise
+                yield whole
                 heard = time.monotonic()
             consumer.commit(message=message, asynchronous=True)
+
+    def _whole(self, delivery: Delivery, reference: Reference | None) -> Delivery:
+        """A delivery with its document."""
+        if reference is None:
+            return delivery
+        if self._documents is None:
+            self._documents = Documents(self._connection, self.settings.documents, client_group(self.name))
+        return delivery._replace(body=self._documents.body(reference))
 
     def _reading(self) -> Consumer:
         # Where clients share an outbox, each reads the whole of it and keeps what is its own.
@@ -137,6 +154,7 @@ class KafkaClient(Client):
 
     def close(self) -> None:
         """Stop reading."""
-        if self._consumer is not None:
-            self._consumer.close()
-            self._consumer = None
+        for reader in (self._consumer, self._documents):
+            if reader is not None:
+                reader.close()
+        self._consumer = self._documents = None

@@ -92,14 +92,19 @@ def arrival(message: Message) -> Arrival:
     assert offset is not None
     kind, milliseconds = message.timestamp()
     stamped = kind == 2  # TIMESTAMP_LOG_APPEND_TIME
-    headers = message.headers() or []
-    pairs = headers.items() if isinstance(headers, dict) else headers
     return Arrival(
         Place(topic, partition, offset),
         message.value(),
-        tuple((name, value.encode() if isinstance(value, str) else value or b"") for name, value in pairs),
+        headers_of(message),
         milliseconds / 1000 if stamped else None,
     )
+
+
+def headers_of(message: Message) -> tuple[Header, ...]:
+    """The headers of a record."""
+    headers = message.headers() or []
+    pairs = headers.items() if isinstance(headers, dict) else headers
+    return tuple((name, value.encode() if isinstance(value, str) else value or b"") for name, value in pairs)
 
 
 def quarantine(refused: Quarantined, place: Place | None, largest: int) -> tuple[bytes, list[Header]]:

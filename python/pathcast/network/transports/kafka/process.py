@@ -42,24 +42,21 @@ from pathcast.network.transports.kafka.connection import (
     is_retriable,
     reason,
 )
+from pathcast.network.transports.kafka.documents import Stored
 from pathcast.network.transports.kafka.envelope import (
     Arrival,
     ForgedError,
-    Header,
     Place,
-    Sender,
     arrival,
-    deliveries,
-    quarantine,
 )
 from pathcast.network.transports.kafka.log import position_record, read_state
+from pathcast.network.transports.kafka.records import Written, records
 from pathcast.network.transports.kafka.reload import successor, without
 from pathcast.network.transports.kafka.report import Report
 from pathcast.network.transports.monitor import Monitor, metrics
 from pathcast.network.transports.settings import BrokerSettings, SettingsError
 from pathcast.network.transports.status import Status
 from pathcast.network.transports.traces import Traces
-from pathcast.network.wire import encode
 
 POLL = 0.25
 """Seconds that an idle broker waits before it looks whether it should stop."""
@@ -74,9 +71,6 @@ HANDLING = 10.0
 PATIENCE = 10
 """Transactions in a row that may be undone before the process gives up."""
 BATCH_BYTES = 16 << 20
-
-Written = tuple[str, bytes | None, bytes, list[Header]]
-"""Topic, key, value and headers of one record."""
 
 
 class UndoneError(Exception):
@@ -106,6 +100,8 @@ class KafkaBroker:
         self._positions: dict[str, int] = {}
         self._changes: dict[bytes, bytes | None] = {}
         self._failed: list[tuple[Place | None, KafkaError, str]] = []
+        self._deliveries: list[tuple[Place | None, Written]] = []
+        """Those of the transaction. They are written last, when it is known where documents are stored."""
         self._left: list[Arrival] = []
         """Messages that were read and found no time in the last transaction."""
         self._open = 0
@@ -194,7 +190,7 @@ class KafkaBroker:
         if batch or tick.messages:
             self._open = len(batch)
             self._begin()
-            self._emit(tick, self._encoded(tick, None), None)
+            self._emit(tick, records(tick, self.settings, None), None)
             late = time.monotonic() + HANDLING
             for place, each in enumerate(batch):
                 if place and time.monotonic() > late:
@@ -202,7 +198,7 @@ class KafkaBroker:
                     break
                 try:
                     outcome = self._handled(each)
-                    written = self._encoded(outcome, each.place)
+                    written = records(outcome, self.settings, each.place)
                 except Exception as error:
                     # Whatever it is, the tables may be half changed, and the message would come again.
                     self.poison[each.place] = f"the broker failed on it: {type(error).__name__}: {error}"
@@ -285,31 +281,16 @@ class KafkaBroker:
     def _begin(self) -> None:
         self._failed.clear()
         self._changes.clear()
+        self._deliveries.clear()
         self._steps.clear()
         self._asked(self._producer.begin_transaction)
 
-    def _encoded(self, outcome: Outcome, place: Place | None) -> list[Written]:
-        """Everything of an outcome that goes to topics, as bytes."""
-        settings = self.settings
-        own = [Sender("broker", settings.name).header()]
-        written: list[Written] = []
-        for neighbour, message in outcome.messages:
-            if neighbour in settings.neighbours:
-                target = settings.neighbours[neighbour].sent_to
-                written.append((target, settings.name.encode(), encode(message), own))
-        for delivery in outcome.deliveries:
-            known = settings.clients.get(delivery.client)
-            target = settings.outbox if known is None else known.sent_to
-            for data in deliveries(delivery, settings.max_message_bytes):
-                written.append((target, delivery.client.encode(), data, []))
-        for refused in outcome.quarantined:
-            data, headers = quarantine(refused, place, settings.max_message_bytes)
-            written.append((settings.quarantine, None, data, headers))
-        return written
-
     def _emit(self, outcome: Outcome, written: list[Written], place: Place | None) -> None:
-        for topic, name, data, headers in written:
-            self._write(place, topic, name, data, headers)
+        for each in written:
+            if each.is_delivery:
+                self._deliveries.append((place, each))
+            else:
+                self._write(place, each)
         self.report.sent += len(outcome.messages)
         for key, value in outcome.records:
             self._changes.pop(key, None)
@@ -317,13 +298,12 @@ class KafkaBroker:
         self.report.note(outcome.notes)
         self._steps.extend(outcome.steps)
 
-    def _write(
-        self, place: Place | None, topic: str, key: bytes | None, value: bytes | None, headers: list[Header]
-    ) -> None:
-        written = partial(self._written, place)
+    def _write(self, place: Place | None, each: Written) -> None:
+        topic, headers = each.topic, each.with_reference()
+        written = partial(self._written, place, None if each.is_delivery else each.stored)
         while True:
             try:
-                self._producer.produce(topic, value, key, headers=[*headers], on_delivery=written)
+                self._producer.produce(topic, each.value, each.key, headers=[*headers], on_delivery=written)
             except BufferError:
                 # Its queue is full: let some of it go.
                 self._producer.poll(1.0)
@@ -338,16 +318,31 @@ class KafkaBroker:
                 self._producer.poll(0)
             return
 
-    def _written(self, place: Place | None, error: KafkaError | None, message: Message) -> None:
+    def _written(
+        self, place: Place | None, stored: Stored | None, error: KafkaError | None, message: Message
+    ) -> None:
         if error is not None:
             self._failed.append((place, error, message.topic() or ""))
+        elif stored is not None:
+            stored.offset = message.offset()
+
+    def _deliver(self) -> None:
+        """Write deliveries, when Kafka has said where the documents are that they refer to."""
+        referred = [each.stored for _, each in self._deliveries if each.stored is not None]
+        if referred:
+            self._producer.flush(WAIT)
+            if any(stored.offset is None for stored in referred):
+                raise UndoneError("could not store documents")
+        for place, each in self._deliveries:
+            self._write(place, each)
 
     def _commit(self) -> None:
+        self._deliver()
         for topic, offset in self._positions.items():
             key, value = position_record(topic, offset)
             self._changes[key] = value
         for key, value in self._changes.items():
-            self._write(None, self.settings.state, key, value, [])
+            self._write(None, Written(self.settings.state, key, value, []))
         offsets = [TopicPartition(topic, 0, offset) for topic, offset in self._positions.items()]
         group = self._consumer.consumer_group_metadata()
         self._insist(partial(self._producer.send_offsets_to_transaction, offsets, group), "commit its place")
@@ -450,7 +445,7 @@ class KafkaBroker:
                 self.report.say(f"{name} is no longer a client: its subscriptions and advertisements end")
                 outcomes.append(self.broker.handle_client(name, ClientLeave(), now))
         for outcome in outcomes:
-            self._emit(outcome, self._encoded(outcome, None), None)
+            self._emit(outcome, records(outcome, self.settings, None), None)
         self._commit()
         self._consumer.assign([TopicPartition(topic, 0, offset) for topic, offset in self._positions.items()])
 
