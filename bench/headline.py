@@ -368,12 +368,15 @@ TABLES: dict[str, Table] = {
     "relational-levers": plain("relational-levers", "documents", "ms", "auto ms"),
     "relational-spark": plain(
         "relational-spark",
-        "patterns",
+        "steps",
         "matches / document",
+        "first s",
+        "first processor s",
         "match s",
-        "processor s",
+        "match processor s",
         "ms / document",
         "auto ms",
+        "subscribe s",
     ),
     "network-routing": plain(
         "network-routing", "no covering µs", "covering µs", "saving %", "paper saving %"

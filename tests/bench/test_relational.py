@@ -40,7 +40,7 @@ def made_up() -> dict[str, list[Row]]:
                 *([(10, NOT_BROADCAST)] if name == "Spark" else []),
             ]
         ],
-        "relational-spark": [("with broadcasts", {"ms / document": 80.0, "auto ms": 0.1})],
+        "relational-spark": [("1,000 × 1,000,000", {"ms / document": 80.0, "auto ms": 0.1})],
     }
     return {name: [Row(subject, dict(values)) for subject, values in some] for name, some in rows.items()}
 

@@ -50,10 +50,15 @@ class Shape:
         return self.levels if self.may_stay else min(self.levels, depth + 1)
 
 
-def begin_summary(session: Session) -> None:
-    """Makes an empty path summary for the steps there are now."""
+def begin_steps(session: Session) -> None:
+    """Makes what depends on nothing but the steps."""
     session.make("Trie", summary.TRIE)
     session.make("StepLabel", summary.STEP_LABELS)
+
+
+def begin_summary(session: Session) -> None:
+    """Makes an empty path summary for the steps there are now."""
+    begin_steps(session)
     session.make("Path", summary.NO_PATHS)
     session.make("PathStep", summary.NO_PATH_STEPS)
 

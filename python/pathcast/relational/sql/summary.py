@@ -15,10 +15,14 @@ from __future__ import annotations
 TRIE = """
 select s.step, s.parent, s.level, s.high_node, s.low_node, s.min_diff, s.max_diff,
        s.min_diff = 1 and s.max_diff = 1 as is_child,
-       n.parent is not null as is_near, f.parent is not null as is_far
+       coalesce(f.is_near, false) as is_near, coalesce(f.is_far, false) as is_far
 from {Step} s
-left join (select distinct parent from {Step} where min_diff = 1 and max_diff = 1) n on n.parent = s.step
-left join (select distinct parent from {Step} where min_diff <> 1 or max_diff <> 1) f on f.parent = s.step
+left join (
+    select parent, bool_or(min_diff = 1 and max_diff = 1) as is_near,
+           bool_or(min_diff <> 1 or max_diff <> 1) as is_far
+    from {Step}
+    group by parent
+) f on f.parent = s.step
 """
 """The steps, each with whether near and far steps follow it; made anew when there are new steps."""
 

@@ -12,12 +12,17 @@ import io
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from pathcast.relational.sql import summary
+from pathcast.relational.sql import steps, summary
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-IN_FILES = {"Open", "Base", "Fact", "Level", "Match", "Asked"}
+IN_FILES = {
+    *("XMLPath", "XMLPathAncestor", "Trie", "StepLabel", "NewPair", "Open"),
+    *("Base", "Fact", "Level", "Match", "Asked"),
+}
+BY_LEVEL = {"Trie"}
+"""Tables that are read one level at a time, each of which has a folder of its own."""
 
 
 class SparkRun:
@@ -25,7 +30,7 @@ class SparkRun:
 
     def __init__(self, spark: SparkSession, folder: str, kept: dict[str, DataFrame]) -> None:
         self._spark = spark
-        self._folder = folder
+        self.folder = folder
         self._tables = dict(kept)
         self._files: dict[str, list[str]] = {}
         self._numbers = itertools.count()
@@ -34,7 +39,15 @@ class SparkRun:
 
     def load(self, name: str, rows: Any) -> None:
         """Takes a DataFrame as a table."""
-        self._tables[name] = rows
+        self._files[name] = []
+        if name in IN_FILES:
+            self._add(name, rows, 0)
+        else:
+            self._tables[name] = rows
+
+    def table(self, name: str) -> DataFrame:
+        """A table as statements read it."""
+        return self._tables[name]
 
     def query(self, query: str, level: int = 0) -> DataFrame:
         """What a query answers."""
@@ -44,13 +57,19 @@ class SparkRun:
         return self._spark.sql(query, **used)
 
     def make(self, name: str, query: str, level: int = 0) -> None:
-        """Makes a table of what a query answers."""
-        rows = self.query(query, level)
+        """Makes a table of what a query answers.
+
+        A summary is of one batch alone: no path is known before, and there are no paths of others in it.
+        """
         self._files[name] = []
-        if name in IN_FILES and query != summary.OPEN:  # no path is known before
-            self._add(name, rows, level)
+        if query == summary.OPEN:
+            return
+        if query == steps.BATCH_STEPS:
+            self._tables[name] = self._tables["PathStep"]
+        elif name in IN_FILES:
+            self._add(name, self.query(query, level), level)
         else:
-            self._tables[name] = rows
+            self._tables[name] = self.query(query, level)
 
     def grow(self, name: str, query: str, level: int = 0) -> None:
         """Adds what a query answers to a table."""
@@ -58,8 +77,9 @@ class SparkRun:
             self._tables[name] = self._tables["Open"]
         if name not in IN_FILES:
             return
-        rows = self.query(query, level)
-        self._add(name, rows, len(self._files[name]))
+        if query == summary.NEXT_STEPS:  # it reads what was added last, of which the planner knows the size
+            self._tables[name] = self._read(self._files[name][-1:], self._tables[name])
+        self._add(name, self.query(query, level), len(self._files[name]))
 
     def places(self, name: str) -> list[str]:
         """Where the files of a table are."""
@@ -71,13 +91,15 @@ class SparkRun:
 
     def _add(self, name: str, rows: DataFrame, level: int) -> None:
         self.planned[f"{name} {level}" if level else name] = rows
-        place = f"{self._folder}/{next(self._numbers)}-{name}"
-        rows.write.parquet(place)
-        self._read(name, [*self._files[name], place], rows)
+        place = f"{self.folder}/{next(self._numbers)}-{name}"
+        writer = rows.write.partitionBy("level") if name in BY_LEVEL else rows.write
+        writer.parquet(place)
+        self._files[name].append(place)
+        self._tables[name] = self._read(self._files[name], rows)
 
-    def _read(self, name: str, places: list[str], rows: DataFrame) -> None:
-        self._files[name] = places
-        self._tables[name] = self._spark.read.schema(rows.schema).parquet(*places)
+    def _read(self, places: list[str], rows: DataFrame) -> DataFrame:
+        """Rows of that kind from files."""
+        return self._spark.read.schema(rows.schema).parquet(*places)
 
 
 def plan(rows: DataFrame) -> str:
