@@ -106,6 +106,7 @@ class Scenario:
         satisfied: Callable[[Filter, bytes], bool] = satisfied,
         faults: bool = True,
         timed: bool = False,
+        moving: bool = False,
     ) -> None:
         self.random = random = Random(seed)
         self.seed = seed
@@ -123,6 +124,8 @@ class Scenario:
         self.number = 0
         self.is_timed = timed
         """Whether brokers notice that time passes, and links fall silent."""
+        self.is_moving = moving
+        """Whether clients move from broker to broker."""
         self.digest = blake2b(digest_size=8)
         self.world.trace = lambda line: self.digest.update(line.encode())
 
@@ -225,6 +228,8 @@ class Scenario:
             actions += [(8, self.liar.lie)]
         if self.is_timed:
             actions += [(0.6, self._silence)]
+        if self.is_moving:
+            actions += [(3, self._move)]
         weights, choices = zip(*actions, strict=True)
         random.choices(choices, weights)[0]()
 
@@ -258,8 +263,31 @@ class Scenario:
         return document_id(broker, client, f"d{max(1, self.number + self.random.randint(-3, 3))}")
 
     def _held(self, places: Iterable[Place]) -> list[Place]:
-        """Those of brokers that stay."""
-        return sorted(place for place in places if not self.world.nodes[place[0]].is_leaving)
+        """Those of brokers that stay and of clients that do."""
+        return sorted(
+            place
+            for place in places
+            if not self.world.nodes[place[0]].is_leaving and not self._moves(place[0], place[1])
+        )
+
+    def _moves(self, broker: str, client: str) -> bool:
+        """Whether a client is on its way from or to a broker."""
+        return (client, broker) in self.checks.moving
+
+    def _move(self) -> None:
+        """A client moves to a broker where nobody has its name."""
+        checks = self.checks
+        clients = {place[:2] for place in self._held((*checks.subscribed, *checks.advertised))}
+        if not clients:
+            return
+        old, client = self.random.choice(sorted(clients))
+        free = [
+            name
+            for name in self._staying()
+            if (name, client) not in clients and not self._moves(name, client)
+        ]
+        if free:
+            checks.move(client, old, self.random.choice(free))
 
     def _material(self) -> Material:
         return material(self.random.choice(self.kinds))
@@ -278,6 +306,8 @@ class Scenario:
         if len(names) <= 1:
             return
         name = self.random.choice(names)
+        if any(name in (move.old, move.new) for move in self.checks.moving.values()):
+            return
         neighbours = sorted(self.world.nodes[name].links - {LEAF, LIAR})
         if self.world.nodes[name].pending or not neighbours or LEAF in self.world.nodes[name].links:
             # Alone it would have nobody to leave its documents to.
@@ -342,6 +372,8 @@ class Scenario:
             broker, client, id = self.random.choice(held)
         else:
             broker, client, id = self._broker(), f"c{self.random.randrange(3)}", self._fresh("s")
+        if self._moves(broker, client):
+            return
         self.checks.subscribe(broker, client, id, filter)
 
     def _unsubscribe(self) -> None:
@@ -353,7 +385,9 @@ class Scenario:
         kind = self.random.choice(self.kinds)
         broker = self._broker()
         advertised = self.random.choice(material(kind).texts)
-        self.checks.advertise(broker, f"p{self.random.randrange(2)}", f"k{kind}", advertised)
+        client = f"p{self.random.randrange(2)}"
+        if not self._moves(broker, client):
+            self.checks.advertise(broker, client, f"k{kind}", advertised)
 
     def _unadvertise(self) -> None:
         held = self._held(self.checks.advertised)
@@ -399,28 +433,32 @@ def main() -> None:
     parser.add_argument(
         "--timed", action="store_true", help="with failure detection, and links that fall silent"
     )
+    parser.add_argument("--moving", action="store_true", help="with clients that move from broker to broker")
     parser.add_argument("--twice", action="store_true", help="run each seed again and compare every message")
     parser.add_argument("--all", action="store_true", help="go on after a violation, and list them all")
     options = parser.parse_args()
     start = time.process_time()
     total = Counted()
     failed = 0
+    lives = {"timed": options.timed, "moving": options.moving}
     for seed in range(options.first, options.first + options.seeds):
         try:
-            counted, digest = run(seed, timed=options.timed)
+            counted, digest = run(seed, **lives)
         except ViolationError as error:
             if not options.all:
                 raise
             failed += 1
             print(error, flush=True)
             continue
-        if options.twice and run(seed, timed=options.timed)[1] != digest:
+        if options.twice and run(seed, **lives)[1] != digest:
             sys.exit(f"seed {seed}: a second run differs")
-        for name in ("published", "delivered", "owed", "checked", "rests"):
+        for name in ("published", "delivered", "owed", "checked", "rests", "moved"):
             setattr(total, name, getattr(total, name) + getattr(counted, name))
     seconds = time.process_time() - start
     print(f"{options.seeds:,} seeds from {options.first}, {seconds:.0f} s, {failed or 'no'} violations")
     print(f"{total.published:,} documents, {total.owed:,} deliveries owed, {total.delivered:,} made")
+    if options.moving:
+        print(f"{total.moved:,} moves of clients")
     print(f"{total.rests:,} times at rest, {total.checked:,} states compared")
     sys.exit(bool(failed))
 

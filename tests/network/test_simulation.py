@@ -11,6 +11,8 @@ import pytest
 
 from pathcast.network import Filter, Policy
 from pathcast.network import message as m
+from pathcast.network.agreement import Agreement
+from pathcast.network.handover import Handover
 from pathcast.network.message import Advertised
 from pathcast.network.publications import Publications
 from pathcast.network.routing import Router
@@ -48,9 +50,49 @@ FAILED_ONCE = {
 }
 
 
+FAILED_ONCE_MOVING = {
+    0: "a document came between the arrival of a client and its subscriptions",
+    4: "a client with nothing left was to move",
+    75: "a client moved across a cut, and what was published there before never came",
+    138: "a client was not let in, and its subscriptions were",
+    151: "a client moved across a cut to a leaf",
+    226: "a broker left while a client was moving there",
+}
+
+
 @pytest.mark.parametrize("seed", FAILED_ONCE)
 def test_seeds_that_failed_once(seed: int) -> None:
     scenario.run(seed)
+
+
+@pytest.mark.parametrize("seed", FAILED_ONCE_MOVING)
+def test_seeds_with_moves_that_failed_once(seed: int) -> None:
+    scenario.run(seed, moving=True)
+
+
+def test_random_lives_with_clients_that_move() -> None:
+    """More: ``python -m tests.network.scenario --moving``."""
+    total = 0
+    for seed in range(1_000, 1_000 + SEEDS // 5):
+        counted, _ = scenario.run(seed, moving=True, timed=seed % 3 == 0)
+        total += counted.moved
+    assert total > SEEDS // 5, "hardly anybody has moved"
+
+
+def test_the_checks_notice_a_move_that_loses_or_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lives() -> None:
+        for seed in range(40):
+            scenario.run(seed, moving=True)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Handover, "seen_for", lambda self, name: [])
+        with pytest.raises(ViolationError, match="twice"):
+            lives()
+    with monkeypatch.context() as patched:
+        patched.setattr(Agreement, "drain", lambda self: {})
+        patched.setattr(Handover, "lacking", lambda self, document: [])
+        with pytest.raises(ViolationError, match="lost"):
+            lives()
 
 
 def network(*links: tuple[str, str], seed: int = 1) -> Checks:

@@ -198,11 +198,14 @@ class Agreement:
         link.asked = link.synced = link.told
         link.owes = 0
         link.awaits = {}
+        link.is_drained = False
 
     def asked(self, link: Link, sync: m.Sync) -> None:
         """A neighbour wants to know when what it has told has taken effect."""
         link.is_complete = True
         link.owes = sync.number
+        if sync.through:
+            self._drained(link)
         link.awaits = {
             other.name: other.told
             for other in self.broker.links.values()
@@ -223,9 +226,10 @@ class Agreement:
             if link.is_used and link.asked == link.synced < link.told:
                 link.asked = link.told
                 broker.keep(link)
-                broker.send(out, link.name, m.Sync(link.asked))
+                broker.send(out, link.name, m.Sync(link.asked, link.is_drained))
+                link.is_drained = False
         for link in broker.links.values():
-            if link.owes and self._is_reached(link.awaits):
+            if link.owes and self.is_reached(link.awaits):
                 broker.send(out, link.name, m.Synced(link.owes))
                 link.owes, link.awaits = 0, {}
                 broker.keep(link)
@@ -255,13 +259,28 @@ class Agreement:
 
     def confirm(self, out: Outcome) -> None:
         """Tell clients of subscriptions that are known everywhere; the end of every step."""
-        while self.is_calm and self._confirming and self._is_reached(self._confirming[0].awaits):
+        while self.is_calm and self._confirming and self.is_reached(self._confirming[0].awaits):
             for client, id, number in self._confirming.popleft().subscriptions:
                 if self._latest.get((client, id)) == number:
                     del self._latest[client, id]
                     out.confirmed.append((client, id))
 
-    def _is_reached(self, awaits: dict[str, int]) -> bool:
+    def drain(self) -> dict[str, int]:
+        """Ask everybody to answer behind every document that is on its way; what is to be waited for."""
+        return self._drained(None)
+
+    def _drained(self, source: Link | None) -> dict[str, int]:
+        awaits = {}
+        for link in self.broker.links.values():
+            if link is not source and link.is_used and link.is_awaited:
+                link.told += 1
+                link.is_drained = True
+                self.broker.keep(link)
+                awaits[link.name] = link.told
+        return awaits
+
+    def is_reached(self, awaits: dict[str, int]) -> bool:
+        """Whether neighbours have synced so much, or are waited for no more."""
         links = self.broker.links
         return all(
             links[name].synced >= number

@@ -28,6 +28,7 @@ from pathcast import _core
 from pathcast.errors import AdvertisementError, DocumentError, XPathError, printable
 from pathcast.network import message as m
 from pathcast.network.agreement import Agreement
+from pathcast.network.handover import Handover
 from pathcast.network.liveness import Liveness
 from pathcast.network.message import Advertised, BrokerMessage, ClientMessage, Filter, Publish, Quarantined
 from pathcast.network.outcome import Counters, Outcome, Rates, RefusedError
@@ -78,6 +79,7 @@ class Broker:
         self.router = Router(self)
         self.agreement = Agreement(self, self.store)
         self.liveness = Liveness(self)
+        self.handover = Handover(self, self.store)
         self.is_leaving = False
         self.rates = Rates(self.policy.rate, self.policy.burst, self.policy.total_rate)
         self._redirected: set[str] = set()
@@ -202,7 +204,9 @@ class Broker:
         sender = f"client {client}"
         try:
             self._admit(sender, now)
-            if isinstance(message, m.ClientPublish):
+            if self.handover.handle(out, client, message):
+                pass
+            elif isinstance(message, m.ClientPublish):
                 self._publish(out, client, message)
             else:
                 _FROM_CLIENT[type(message)](self, client, message)
@@ -358,7 +362,7 @@ class Broker:
     # -- clients -------------------------------------------------------------------------------------------
 
     def _client_subscribe(self, name: str, message: m.ClientSubscribe) -> None:
-        client = self._known(name)
+        client = self.known(name)
         old = client.filters.get(message.id)
         if old == message.filter:
             return
@@ -383,7 +387,7 @@ class Broker:
         self._tidy(name)
 
     def _client_advertise(self, name: str, message: m.ClientAdvertise) -> None:
-        client = self._known(name)
+        client = self.known(name)
         old = client.advertised.get(message.id)
         if old is not None and old[1] == message.advertised:
             return
@@ -413,18 +417,24 @@ class Broker:
         self._tidy(name)
 
     def _client_leave(self, name: str, message: m.ClientLeave) -> None:
+        self.drop_client(name)
+
+    def drop_client(self, name: str) -> None:
+        """Forget everything of a client."""
         client = self.clients.get(name)
-        if client is None:
-            return
-        for id in list(client.filters):
-            self._client_unsubscribe(name, m.ClientUnsubscribe(id))
-        for id in list(client.advertised):
-            self._client_unadvertise(name, m.ClientUnadvertise(id))
+        if client is not None:
+            for id in list(client.filters):
+                self._client_unsubscribe(name, m.ClientUnsubscribe(id))
+            for id in list(client.advertised):
+                self._client_unadvertise(name, m.ClientUnadvertise(id))
+        self.handover.forget(name)
 
     def _tidy(self, name: str) -> None:
         client = self.clients[name]
         if not client.filters and not client.advertised:
             del self.clients[name]
+            if name not in self.handover.arriving:
+                self.handover.forget(name)
 
     def _publish(self, out: Outcome, client: str, message: m.ClientPublish) -> None:
         if len(message.body) > self.policy.wire.body_bytes:
@@ -446,7 +456,7 @@ class Broker:
         if not self.rates.admits(sender, now):
             raise RefusedError("more messages a second than are allowed")
 
-    def _known(self, name: str) -> Client:
+    def known(self, name: str) -> Client:
         """A client, or a place for a new one."""
         client = self.clients.get(name)
         if client is None and len(self.clients) >= self.policy.max_clients:
@@ -475,7 +485,17 @@ class Broker:
         return out
 
     def finish(self, out: Outcome) -> Outcome:
-        """Tell neighbours what has changed for them."""
+        """Tell neighbours what has changed for them, and keep it."""
+        self._settle(out)
+        while self.handover.progress(out):
+            self._settle(out)
+        for link in self._kept.values():
+            self.store.put(("link", link.name), link.values())
+        self._kept.clear()
+        out.records = self.store.taken()
+        return out
+
+    def _settle(self, out: Outcome) -> None:
         if self._advertised_changed and self.policy.advertisements:
             for link in self.links.values():
                 if link.is_used:
@@ -492,11 +512,7 @@ class Broker:
         self.agreement.settle(out)
         self.agreement.progress(out)
         self.agreement.confirm(out)
-        for link in self._kept.values():
-            self.store.put(("link", link.name), link.values())
-        self._kept.clear()
-        out.records = self.store.taken()
-        return out
+        self.handover.confirmed(out)
 
 
 _FROM_BROKER: dict[type[Any], Callable[[Broker, Link, Any], None]] = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from pathcast.subscriptions import variables_from
 from pathcast.types import Namespaces, Variables, XPath
@@ -124,6 +124,9 @@ class Sync(NamedTuple):
     """Answer when everything that the sender told you before this has taken effect behind you too."""
 
     number: int
+    through: bool = False
+    """Whether all other neighbours are asked before, and theirs: the answer comes behind every document that
+    was on its way."""
 
 
 class Synced(NamedTuple):
@@ -208,7 +211,31 @@ class ClientPublish(NamedTuple):
 
 
 class ClientLeave(NamedTuple):
-    """A client gives up everything."""
+    """A client gives up everything; one that departs, when what is on its way to it has arrived."""
+
+
+class ClientDepart(NamedTuple):
+    """A client begins to move to another broker; it is told what it has, and may not change it."""
+
+
+class ClientStay(NamedTuple):
+    """A client that departs and has not left stays after all."""
+
+
+class ClientArrive(NamedTuple):
+    """A client begins to move here; what its subscriptions ask for is held until it has arrived."""
+
+    subscriptions: int
+    """How many it will have."""
+
+
+class ClientArrived(NamedTuple):
+    """A client has left where it was; there it need not get these documents."""
+
+    documents: tuple[str, ...]
+    is_last: bool = True
+    unrest: str = ""
+    """The latest that was known there."""
 
 
 BrokerMessage: TypeAlias = (
@@ -229,7 +256,16 @@ BrokerMessage: TypeAlias = (
     | Heartbeat
 )
 ClientMessage: TypeAlias = (
-    ClientSubscribe | ClientUnsubscribe | ClientAdvertise | ClientUnadvertise | ClientPublish | ClientLeave
+    ClientSubscribe
+    | ClientUnsubscribe
+    | ClientAdvertise
+    | ClientUnadvertise
+    | ClientPublish
+    | ClientLeave
+    | ClientDepart
+    | ClientStay
+    | ClientArrive
+    | ClientArrived
 )
 Message: TypeAlias = BrokerMessage | ClientMessage
 
@@ -241,6 +277,20 @@ class Delivery(NamedTuple):
     document: str
     ids: tuple[str, ...]
     body: bytes
+
+
+class Notice(NamedTuple):
+    """What a broker says to a client that moves; see `pathcast.network.handover`."""
+
+    client: str
+    kind: Literal["holds", "welcome", "ready", "departed", "ended"]
+    messages: tuple[ClientMessage, ...] = ()
+    """With ``holds``: what to say to the new broker."""
+    documents: tuple[str, ...] = ()
+    """With ``departed``: what this broker has seen."""
+    is_last: bool = True
+    unrest: str = ""
+    """With ``departed``: the latest that it has heard of; who has heard of another is cut off from it."""
 
 
 class Quarantined(NamedTuple):

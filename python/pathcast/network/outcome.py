@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pathcast.network.message import BrokerMessage, Delivery, Quarantined
+from pathcast.network.message import BrokerMessage, Delivery, Notice, Quarantined
 from pathcast.network.state import Record
 from pathcast.network.trace import Step
 
@@ -27,6 +27,8 @@ class Outcome:
     messages: list[tuple[str, BrokerMessage]] = field(default_factory=list)
     """By neighbour."""
     deliveries: list[Delivery] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
+    """For clients that move, behind the deliveries."""
     quarantined: list[Quarantined] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)
     confirmed: list[tuple[str, str]] = field(default_factory=list)

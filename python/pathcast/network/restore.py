@@ -50,6 +50,7 @@ def snapshot(broker: Broker) -> list[Record]:
             store.put(("told", side.name, *filter), {})
     for document, mark in broker.seen.marks.items():
         store.put(("doc", document), {"mark": mark})
+    broker.handover.snapshot(store.put)
     for kept in (broker.flooded, broker.published):
         for each in kept.messages():
             store.put((kept.kind, each.document, each.path), {"body": each.body.decode("latin-1")})
@@ -128,6 +129,7 @@ class _Restoring:
         for kept in (broker.flooded, broker.published):
             for (document, path), value in self.kind(kept.kind):
                 kept.restore(document, path, str(value["body"]))
+        broker.handover.restore(self.kind)
         for _, value in self.kind("unrest"):
             broker.agreement.restore(value)
         self._advertisements()
@@ -215,6 +217,10 @@ _KNOWN = frozenset(
         "sub",
         "told",
         "doc",
+        "departing",
+        "arriving",
+        "held",
+        "arrived",
     ]
 )
 

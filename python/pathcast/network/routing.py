@@ -15,7 +15,7 @@ answered, because branches, values and negations need the rest.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import TYPE_CHECKING
 
 from pathcast import _core
@@ -70,6 +70,8 @@ class Router:
             _tell(out, message.document, "again", f"broker {neighbour}", _of_path(message))
             if message.flood:
                 self.flood(out, neighbour, message, "it came flooded")
+            if late := broker.handover.lacking(message.document):
+                self._deliver_late(out, message, late)
             return
         entries = broker.publications.matching(message.body)
         if message.path is not None:
@@ -97,6 +99,19 @@ class Router:
         """A new neighbour gets what was flooded before it came."""
         for message in self.broker.flooded.messages():
             self._send(out, neighbour, message, "flooded: it is a new neighbour")
+
+    def repeat_to_client(self, out: Outcome, client: str) -> None:
+        """A client that has moved here gets what was here before it and not where it was."""
+        for kept in (self.broker.flooded, self.broker.published):
+            for message in list(kept.messages()):
+                if client in self.broker.handover.lacking(message.document):
+                    self._deliver_late(out, message, [client])
+
+    def _deliver_late(self, out: Outcome, message: Publish, clients: list[str]) -> None:
+        entries = self.broker.publications.matching(message.body)
+        if message.path is not None:
+            entries = [entry for entry in entries if entry.linear]
+        self._deliver(out, message.document, message.body, entries, clients)
 
     def _send(self, out: Outcome, target: str, message: Publish, why: str) -> None:
         _tell(out, message.document, "sent", f"broker {target}", _of_path(message, why))
@@ -151,23 +166,35 @@ class Router:
                 if target in wanted:
                     self._send(out, target, Publish(message.document, path, number), wanted[target])
 
-    def _deliver(self, out: Outcome, document: str, body: bytes, entries: list[Entry]) -> None:
+    def _deliver(
+        self,
+        out: Outcome,
+        document: str,
+        body: bytes,
+        entries: list[Entry],
+        only: Container[str] | None = None,
+    ) -> None:
         broker = self.broker
         clients: dict[str, list[str]] = {}
         for entry in entries:
             for client, held in entry.clients.items():
-                clients.setdefault(client, []).extend(held)
+                if only is None or client in only:
+                    clients.setdefault(client, []).extend(held)
         for client in sorted(clients):
             ids: list[str] = clients[client]
             if broker.policy.unit == "path":
                 # Several paths of a document may satisfy one subscription.
                 ids = [id for id in ids if broker.seen.first(f"{document}>{client}>{id}", WHOLE)]
             if ids:
-                broker.counters.delivered += 1
-                ids = sorted(ids)
-                more = f" and {len(ids) - 5:,} more" if len(ids) > 5 else ""
-                _tell(out, document, "delivered", f"client {client}", ", ".join(ids[:5]) + more)
-                out.deliveries.append(Delivery(client, document, tuple(ids), body))
+                broker.handover.deliver(out, Delivery(client, document, tuple(sorted(ids)), body))
+
+    def hand_out(self, out: Outcome, delivery: Delivery) -> None:
+        """A client gets a document."""
+        ids = delivery.ids
+        self.broker.counters.delivered += 1
+        more = f" and {len(ids) - 5:,} more" if len(ids) > 5 else ""
+        _tell(out, delivery.document, "delivered", f"client {delivery.client}", ", ".join(ids[:5]) + more)
+        out.deliveries.append(delivery)
 
     def _check_origin(self, neighbour: str, message: Publish) -> None:
         """Documents of this broker start here, a leaf has only its own, and marks are not part of an id."""

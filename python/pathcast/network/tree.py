@@ -62,6 +62,8 @@ class Link:
     """The last of them that a `Sync` was sent for."""
     synced: int = 0
     """The last of them that has taken effect behind the neighbour too."""
+    is_drained: bool = False
+    """Whether the next `Sync` goes through."""
     owes: int = 0
     """The `Sync` of the neighbour that is not answered yet; 0 for none."""
     awaits: dict[str, int] = field(default_factory=dict)
@@ -126,7 +128,8 @@ class Link:
         link = cls(name)
         for key in _KEPT:
             wanted = type(getattr(link, key))
-            setattr(link, key, wanted(values[key]))
+            given = values.get(key, False) if key == "is_drained" else values[key]  # before it had none
+            setattr(link, key, wanted(given))
         link.path = tuple(map(str, link.path))
         return link
 

@@ -25,13 +25,22 @@ from typing import Any, TypeVar
 
 from pathcast.errors import PathcastError
 from pathcast.network import message as m
-from pathcast.network.message import Advertised, Delivery, Filter, Message, Publish
+from pathcast.network.message import Advertised, Delivery, Filter, Message, Notice, Publish
 from pathcast.subscriptions import variables_from
 from pathcast.types import Variables
 
 VERSION = 1
 
-__all__ = ["WireError", "WireLimits", "decode", "decode_delivery", "encode", "encode_delivery"]
+__all__ = [
+    "WireError",
+    "WireLimits",
+    "decode",
+    "decode_delivery",
+    "decode_notice",
+    "encode",
+    "encode_delivery",
+    "encode_notice",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +98,43 @@ def decode_delivery(data: bytes, limits: WireLimits | None = None) -> Delivery:
     fields = _Fields(header, "delivery", limits)
     ids = fields.texts("ids", len(data), limits.text)
     made = Delivery(fields.text("client"), fields.text("document", 8 * limits.text), ids, body)
+    fields.finish()
+    return made
+
+
+def encode_notice(notice: Notice) -> bytes:
+    """What a client that moves is told, as bytes."""
+    header: dict[str, Any] = {"v": VERSION, "client": notice.client, "notice": notice.kind}
+    if notice.messages:
+        header["messages"] = [encode(each).decode() for each in notice.messages]
+    if notice.documents:
+        header["documents"] = notice.documents
+    if notice.unrest:
+        header["unrest"] = notice.unrest
+    return _written({**header, **({"last": True} if notice.is_last else {})})
+
+
+def decode_notice(data: bytes, limits: WireLimits | None = None) -> Notice:
+    """What `encode_notice` wrote.
+
+    >>> decode_notice(encode_notice(Notice("ann", "departed", documents=("b1/wire/7",))))
+    Notice(client='ann', kind='departed', messages=(), documents=('b1/wire/7',), is_last=True, unrest='')
+    """
+    limits = limits or WireLimits()
+    header, _ = _header(data, limits)
+    fields = _Fields(header, "notice", limits)
+    client, kind = fields.text("client"), fields.text("notice")
+    if kind not in ("holds", "welcome", "ready", "departed", "ended"):
+        raise WireError(f"there is no notice of kind {_shown(kind)}")
+    texts: dict[str, tuple[str, ...]] = {
+        name: fields.texts(name, len(data), len(data)) if name in header else ()
+        for name in ("messages", "documents")
+    }
+    messages = [decode(text.encode(), limits) for text in texts["messages"]]
+    if not all(isinstance(each, m.ClientMessage) for each in messages):
+        raise WireError("a notice has messages that are not a client's")
+    last, unrest = fields.flag("last"), fields.optional("unrest")
+    made = Notice(client, kind, tuple(messages), texts["documents"], last, unrest)  # type: ignore[arg-type]
     fields.finish()
     return made
 
@@ -212,6 +258,12 @@ class _Fields:
             raise WireError("'variables' has too many names, or values that are too long")
         return read_variables(pairs)
 
+    def flag(self, name: str) -> bool:
+        return name in self.fields and self.take(name, bool)
+
+    def optional(self, name: str) -> str:
+        return self.text(name, 2 * self.limits.text) if name in self.fields else ""
+
     def inner(self, name: str) -> _Fields:
         return _Fields(self.take(name, dict), f"{self.kind}.{name}", self.limits)
 
@@ -245,8 +297,7 @@ def read_variables(pairs: list[Any]) -> Variables | None:
 def _read_filter(fields: _Fields) -> Filter:
     inner = fields.inner("filter")
     xpath = inner.text("xpath", inner.limits.xpath)
-    ordered = inner.take("ordered", bool) if "ordered" in inner.fields else False
-    made = Filter.of(xpath, ordered=ordered, variables=inner.variables())
+    made = Filter.of(xpath, ordered=inner.flag("ordered"), variables=inner.variables())
     made = made._replace(namespaces=inner.namespaces())
     inner.finish()
     return made
@@ -300,8 +351,7 @@ def _publish(message: Publish) -> dict[str, Any]:
 
 def _read_publish(fields: _Fields, body: bytes) -> Publish:
     path = fields.number("path") if "path" in fields.fields else None
-    flood = fields.take("flood", bool) if "flood" in fields.fields else False
-    return Publish(fields.text("document", 8 * fields.limits.text), body, path, flood)
+    return Publish(fields.text("document", 8 * fields.limits.text), body, path, fields.flag("flood"))
 
 
 def _number(message: Any) -> dict[str, Any]:
@@ -330,7 +380,11 @@ _KINDS: dict[type[Any], _Kind] = {
     m.Subscribe: _Kind("subscribe", _filter, lambda f, _: m.Subscribe(_read_filter(f))),
     m.Unsubscribe: _Kind("unsubscribe", _filter, lambda f, _: m.Unsubscribe(_read_filter(f))),
     m.Publish: _Kind("publish", _publish, _read_publish, has_body=True),
-    m.Sync: _Kind("sync", _number, lambda f, _: m.Sync(f.number("number"))),
+    m.Sync: _Kind(
+        "sync",
+        lambda sync: {"number": sync.number, **({"through": True} if sync.through else {})},
+        lambda f, _: m.Sync(f.number("number"), f.flag("through")),
+    ),
     m.Synced: _Kind("synced", _number, lambda f, _: m.Synced(f.number("number"))),
     m.Unrest: _Kind(
         "unrest",
@@ -360,5 +414,23 @@ _KINDS: dict[type[Any], _Kind] = {
         "client-publish", _id, lambda f, body: m.ClientPublish(f.text("id"), body), has_body=True
     ),
     m.ClientLeave: _Kind("client-leave", lambda _: {}, lambda _f, _: m.ClientLeave()),
+    m.ClientDepart: _Kind("client-depart", lambda _: {}, lambda _f, _: m.ClientDepart()),
+    m.ClientStay: _Kind("client-stay", lambda _: {}, lambda _f, _: m.ClientStay()),
+    m.ClientArrive: _Kind(
+        "client-arrive",
+        lambda each: {"subscriptions": each.subscriptions},
+        lambda f, _: m.ClientArrive(f.number("subscriptions")),
+    ),
+    m.ClientArrived: _Kind(
+        "client-arrived",
+        lambda each: {
+            "documents": each.documents,
+            **({"last": True} if each.is_last else {}),
+            **({"unrest": each.unrest} if each.unrest else {}),
+        },
+        lambda f, _: m.ClientArrived(
+            f.texts("documents", f.limits.names, 10 * f.limits.text), f.flag("last"), f.optional("unrest")
+        ),
+    ),
 }
 _BY_NAME = {kind.name: kind for kind in _KINDS.values()}

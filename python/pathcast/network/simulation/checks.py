@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from pathcast.network.broker import Broker
 from pathcast.network.message import (
@@ -29,7 +30,9 @@ from pathcast.network.message import (
     ClientUnsubscribe,
     Delivery,
     Filter,
+    Notice,
 )
+from pathcast.network.moving import Move
 from pathcast.network.restore import snapshot
 from pathcast.network.routing import document_id
 from pathcast.network.simulation.world import World
@@ -51,6 +54,14 @@ class Held:
     is_confirmed: bool = False
 
 
+class Moving(Move):
+    """A client that moves from one broker to another."""
+
+    def __init__(self, client: str, old: str, new: str) -> None:
+        super().__init__()
+        self.client, self.old, self.new = client, old, new
+
+
 @dataclass(slots=True)
 class Counted:
     """What the oracle has seen."""
@@ -60,6 +71,7 @@ class Counted:
     owed: int = 0
     checked: int = 0
     rests: int = 0
+    moved: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -78,6 +90,8 @@ class Checks:
     owed: set[tuple[Place, str]] = field(default_factory=set)
     keepers: dict[str, set[str]] = field(default_factory=dict)
     """By document: the broker where it was published, or the neighbours to whom that has left it."""
+    moving: dict[tuple[str, str], Moving] = field(default_factory=dict)
+    """By client and one of its brokers."""
     liars: frozenset[str] = frozenset()
     """Brokers that say what they like: nothing is promised to them, and nothing by them."""
     counted: Counted = field(default_factory=Counted)
@@ -88,6 +102,7 @@ class Checks:
         self.world.on_delivery = self._delivery
         self.world.on_confirmation = self._confirmation
         self.world.on_removal = self._removal
+        self.world.on_notice = self._notice
 
     # -- clients -------------------------------------------------------------------------------------------
 
@@ -135,6 +150,41 @@ class Checks:
             self._published(broker, document_id(broker, client, id), body)
 
         self.world.client(broker, client, ClientPublish(id, body), done)
+
+    def move(self, client: str, old: str, new: str) -> None:
+        """A client moves, and passes on what the brokers have to say to each other."""
+        move = self.moving[client, old] = self.moving[client, new] = Moving(client, old, new)
+        for side, message in move.begin():
+            self.world.client(getattr(move, side), client, message)
+
+    def _notice(self, broker: str, notice: Notice) -> None:
+        move = self.moving.get((notice.client, broker))
+        if move is None:
+            raise ViolationError(f"{notice.client} was told at {broker} of a move that it does not make")
+        for side, message in move.told("old" if broker == move.old else "new", notice):
+            is_end = move.is_done and side == "new"
+            done = partial(self._moved, move) if is_end else None
+            self.world.later(getattr(move, side), move.client, message, done)
+            if is_end:
+                self._departed(move)
+        if move.has_failed:
+            self._moved(move)
+
+    def _departed(self, move: Moving) -> None:
+        """From here on everything is owed at the new broker, and nothing at the old one."""
+
+        def there(place: Place) -> Place:
+            return (move.new, *place[1:]) if place[:2] == (move.old, move.client) else place
+
+        self.subscribed = {there(place): held for place, held in self.subscribed.items()}
+        self.advertised = {there(place) for place in self.advertised}
+        self.owed = {(there(place), document) for place, document in self.owed}
+        self.delivered = {(there(place), document) for place, document in self.delivered}
+
+    def _moved(self, move: Moving) -> None:
+        for broker in (move.old, move.new):
+            del self.moving[move.client, broker]
+        self.counted.moved += 1
 
     # -- the oracle ----------------------------------------------------------------------------------------
 
@@ -198,6 +248,8 @@ class Checks:
         if not self.world.is_at_rest:
             raise ViolationError("the network has nothing to do and is not at rest")
         self.counted.rests += 1
+        for move in self.moving.values():
+            raise ViolationError(f"{move.client} has not arrived at {move.new} from {move.old}")
         for place, document in sorted(self.owed):
             if not self.keepers[document].isdisjoint(self.world.connected_with(place[0])):
                 text = self.subscribed[place].filter.xpath

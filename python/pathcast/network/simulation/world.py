@@ -19,13 +19,13 @@ from random import Random
 from typing import Any
 
 from pathcast.network.broker import Broker
-from pathcast.network.message import BrokerMessage, ClientMessage, Delivery, Publish, Quarantined
+from pathcast.network.message import BrokerMessage, ClientMessage, Delivery, Notice, Publish, Quarantined
 from pathcast.network.outcome import Outcome
 from pathcast.network.policy import Policy
 from pathcast.network.restore import restored, snapshot
 from pathcast.network.sealed import KEY, opened, sealed
 from pathcast.network.simulation.channel import Channel, Wire
-from pathcast.network.wire import decode, encode
+from pathcast.network.wire import decode, decode_notice, encode, encode_notice
 
 
 @dataclass(slots=True, eq=False)
@@ -66,12 +66,15 @@ class World:
         """Of a crash in the middle of an event."""
         self.on_delivery: Callable[[str, Delivery], None] = lambda broker, delivery: None
         self.on_confirmation: Callable[[str, str, str], None] = lambda broker, client, id: None
+        self.on_notice: Callable[[str, Notice], None] = lambda broker, notice: None
         self.on_removal: Callable[[str, set[str]], None] = lambda broker, neighbours: None
         self.on_step: Callable[[], None] = lambda: None
         self.trace: Callable[[str], None] | None = None
         self._events: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
         self._numbers = count()
         self._incarnations = count(1)
+        self._said: dict[tuple[str, str], float] = {}
+        """By broker and client: when the last of what is on its way there arrives."""
 
     # -- time ----------------------------------------------------------------------------------------------
 
@@ -214,6 +217,14 @@ class World:
         else:
             self.ask(name, lambda broker: broker.handle_client(client, message, self.now), after)
 
+    def later(
+        self, name: str, client: str, message: ClientMessage, after: Callable[[], None] | None = None
+    ) -> None:
+        """A client says something to a broker because of what another has just told it."""
+        at = max(self.now + self.random.uniform(0.0, 0.05), self._said.get((name, client), 0.0))
+        self._said[name, client] = at
+        self.schedule(at, self.client, name, client, message, after)
+
     def _drain(self, node: Node) -> None:
         while node.pending and node.broker is not None:
             if not self._transact(node, node.pending[0], node.after[0], _pop(node)):
@@ -274,6 +285,8 @@ class World:
             self.on_delivery(node.name, delivery)
         for client, id in outcome.confirmed:
             self.on_confirmation(node.name, client, id)
+        for notice in outcome.notices:
+            self.on_notice(node.name, decode_notice(encode_notice(notice)) if self.encoded else notice)
         self.quarantined.extend(outcome.quarantined)
         if send:
             self._queue(node, outcome, transmit=True)

@@ -26,7 +26,8 @@ from collections import deque
 from collections.abc import Callable, Iterable
 
 from pathcast.network.broker import Broker
-from pathcast.network.message import ClientMessage, Delivery, Quarantined
+from pathcast.network.message import ClientMessage, Delivery, Notice, Quarantined
+from pathcast.network.moving import Move, MoveError, Side
 from pathcast.network.outcome import Outcome
 from pathcast.network.policy import Policy
 from pathcast.network.transports.client import Client
@@ -52,6 +53,7 @@ class Network:
         self._traces: dict[str, Traces] = {}
         self._inbox: deque[tuple[str, str, str, bytes]] = deque()
         self._outboxes: dict[tuple[str, str], deque[Delivery]] = {}
+        self._notices: dict[tuple[str, str], deque[Notice]] = {}
         self._clock: Callable[[], float] = time.monotonic
         for one, other in links:
             self.connect(one, other)
@@ -91,6 +93,10 @@ class Network:
         """What has been delivered to a client and not been taken yet."""
         return list(self._outboxes.pop((broker, client), ()))
 
+    def noticed(self, broker: str, client: str) -> list[Notice]:
+        """What a client that moves was told and has not taken yet."""
+        return list(self._notices.pop((broker, client), ()))
+
     def trace(self, document: str) -> list[str]:
         """What happened to a document at each broker, and why.
 
@@ -118,6 +124,8 @@ class Network:
             self._inbox.append((neighbour, "broker", name, encode(message)))
         for delivery in outcome.deliveries:
             self._outboxes.setdefault((name, delivery.client), deque()).append(delivery)
+        for notice in outcome.notices:
+            self._notices.setdefault((name, notice.client), deque()).append(notice)
         self.quarantine.extend(outcome.quarantined)
         self.notes.extend(f"{name}: {note}" for note in outcome.notes)
         self._traces[name].file(outcome.steps, self._clock())
@@ -128,6 +136,8 @@ class LocalClient(Client):
 
     def __init__(self, network: Network, broker: str, name: str) -> None:
         self.network, self.broker, self.name = network, broker, name
+        self._left: list[Delivery] = []
+        """What came from brokers where it was before."""
 
     def send(self, message: ClientMessage) -> None:
         """Hand a message to the broker; everything that follows from it has happened on return."""
@@ -135,4 +145,34 @@ class LocalClient(Client):
 
     def deliveries(self) -> list[Delivery]:
         """What has arrived since the last call, in order."""
-        return self.network.taken(self.broker, self.name)
+        left, self._left = self._left, []
+        return [*left, *self.network.taken(self.broker, self.name)]
+
+    def move(self, broker: str) -> None:
+        """Go on at another broker, with everything; no document is lost or repeated.
+
+        >>> network = Network([("berlin", "paris")])
+        >>> ann, wire = network.client("berlin", "ann"), network.client("paris", "wire")
+        >>> ann.subscribe("titles", "//title")
+        >>> wire.publish("1", "<title/>")
+        >>> ann.move("paris")
+        >>> wire.publish("2", "<title/>")
+        >>> [delivery.document for delivery in ann.deliveries()]
+        ['paris/wire/1', 'paris/wire/2']
+        """
+        move = Move()
+        sides: dict[Side, str] = {"old": self.broker, "new": self.network.add(broker).name}
+        said = move.begin()
+        while said:
+            for side, message in said:
+                self.network.put(sides[side], "client", self.name, encode(message))
+            said = [
+                following
+                for side, name in sides.items()
+                for notice in self.network.noticed(name, self.name)
+                for following in move.told(side, notice)
+            ]
+        if move.has_failed:
+            raise MoveError(f"{broker} has a client {self.name} already")
+        self._left += self.network.taken(self.broker, self.name)
+        self.broker = broker

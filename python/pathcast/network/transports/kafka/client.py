@@ -9,14 +9,15 @@ from types import TracebackType
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from pathcast.network.message import ClientMessage, Delivery
+from pathcast.network.moving import Move, MoveError, Said, Side
 from pathcast.network.transports.access import client_group
 from pathcast.network.transports.client import Client
 from pathcast.network.transports.kafka import topics
 from pathcast.network.transports.kafka.connection import Connection, TransportError, is_lasting, reason
 from pathcast.network.transports.kafka.documents import DocumentGoneError, Documents, Reference
-from pathcast.network.transports.kafka.envelope import Sender
+from pathcast.network.transports.kafka.envelope import NOTICE, Sender, headers_of
 from pathcast.network.transports.settings import RESERVED, ClientSettings
-from pathcast.network.wire import decode_delivery, encode
+from pathcast.network.wire import decode_delivery, decode_notice, encode
 
 WAIT = 30.0
 
@@ -104,29 +105,76 @@ class KafkaClient(Client):
         again, with the same document and ids. `DocumentGoneError` says that Kafka has thrown a document away;
         the next call goes on behind it.
         """
-        consumer = self._consumer = self._consumer or self._reading()
         heard = time.monotonic()
         while True:
-            message = consumer.poll(0.25 if wait is None else min(0.25, wait))
+            message = self._polled(0.25 if wait is None else min(0.25, wait))
             if message is None:
                 if wait is not None and time.monotonic() - heard >= wait:
                     return
                 continue
-            error = message.error()
-            if error is not None:
-                if is_lasting(error):
-                    raise TransportError(f"{self.settings.outbox} cannot be read: {error.str()}")
-                continue
-            delivery = decode_delivery(message.value() or b"")
-            if delivery.client == self.name:
-                try:
-                    whole = self._whole(delivery, Reference.of(message))
-                except DocumentGoneError:
-                    consumer.commit(message=message, asynchronous=True)
-                    raise
-                yield whole
-                heard = time.monotonic()
-            consumer.commit(message=message, asynchronous=True)
+            if not _is_notice(message):
+                for delivery in self._delivered(message):
+                    yield delivery
+                    heard = time.monotonic()
+            self._taken(message)
+
+    def move(self, there: KafkaClient) -> Iterator[Delivery]:
+        """Go on as another client object, of the same name at another broker, with everything.
+
+        Gives what still comes from here; when it ends, the rest comes ``there``. No document is lost or
+        repeated. Call it again after a crash.
+        """
+        if there.name != self.name:
+            raise ValueError(f"{self.name} cannot move to be {there.name}")
+        move = Move()
+        sides: dict[Side, KafkaClient] = {"old": self, "new": there}
+
+        def say(said: Said) -> None:
+            for side, message in said:
+                sides[side].send(message)
+            for client in sides.values():
+                client.flush()
+
+        say(move.begin())
+        while not move.is_done:
+            for side, client in sides.items():
+                read = client._polled(0.1)
+                if read is None:
+                    continue
+                if _is_notice(read):
+                    notice = decode_notice(read.value() or b"")
+                    say(move.told(side, notice) if notice.client == self.name else [])
+                else:
+                    yield from client._delivered(read)
+                client._taken(read)
+        if move.has_failed:
+            raise MoveError(f"the new broker has a client {self.name} already, or gave up waiting")
+
+    def _polled(self, wait: float) -> Message | None:
+        """The next record of the outbox."""
+        self._consumer = self._consumer or self._reading()
+        message = self._consumer.poll(wait)
+        error = None if message is None else message.error()
+        if error is None:
+            return message
+        if is_lasting(error):
+            raise TransportError(f"{self.settings.outbox} cannot be read: {error.str()}")
+        return None
+
+    def _delivered(self, message: Message) -> Iterator[Delivery]:
+        """The delivery in a record, if it is for this client."""
+        delivery = decode_delivery(message.value() or b"")
+        if delivery.client == self.name:
+            try:
+                whole = self._whole(delivery, Reference.of(message))
+            except DocumentGoneError:
+                self._taken(message)
+                raise
+            yield whole
+
+    def _taken(self, message: Message) -> None:
+        assert self._consumer is not None
+        self._consumer.commit(message=message, asynchronous=True)
 
     def _whole(self, delivery: Delivery, reference: Reference | None) -> Delivery:
         """A delivery with its document."""
@@ -158,3 +206,7 @@ class KafkaClient(Client):
             if reader is not None:
                 reader.close()
         self._consumer = self._documents = None
+
+
+def _is_notice(message: Message) -> bool:
+    return any(name == NOTICE for name, _ in headers_of(message))

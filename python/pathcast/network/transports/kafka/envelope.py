@@ -18,6 +18,8 @@ from pathcast.network.transports.settings import RESERVED, BrokerSettings
 from pathcast.network.wire import encode_delivery
 
 FROM = "pathcast-from"
+NOTICE = "pathcast-notice"
+"""The header of what is in an outbox and not a delivery."""
 LONGEST_NAME = 256
 """Bytes of a sender's name."""
 

@@ -10,9 +10,16 @@ from typing import NamedTuple
 from pathcast.network.outcome import Outcome
 from pathcast.network.sealed import shared
 from pathcast.network.transports.kafka.documents import Stored
-from pathcast.network.transports.kafka.envelope import Header, Place, Sender, deliveries, quarantine
+from pathcast.network.transports.kafka.envelope import (
+    NOTICE,
+    Header,
+    Place,
+    Sender,
+    deliveries,
+    quarantine,
+)
 from pathcast.network.transports.settings import BrokerSettings
-from pathcast.network.wire import encode
+from pathcast.network.wire import encode, encode_notice
 
 
 class Written(NamedTuple):
@@ -25,6 +32,7 @@ class Written(NamedTuple):
     stored: Stored | None = None
     """The document that this is, or that a delivery refers to."""
     is_delivery: bool = False
+    """Whether it goes to an outbox, behind everything else."""
 
     def with_reference(self) -> list[Header]:
         """The headers; those of a delivery say where its document is."""
@@ -62,13 +70,21 @@ def _deliveries(outcome: Outcome, settings: BrokerSettings) -> list[Written]:
             written.append(Written(settings.documents, None, stored.data, [], stored))
         referred = kept.get(delivery.document)
         carried = delivery if referred is None else delivery._replace(body=b"")
-        known = settings.clients.get(delivery.client)
-        target = settings.outbox if known is None else known.sent_to
+        target = _outbox(settings, delivery.client)
         written.extend(
             Written(target, delivery.client.encode(), data, [], referred, is_delivery=True)
             for data in deliveries(carried, settings.max_message_bytes)
         )
+    for notice in outcome.notices:
+        target, headers = _outbox(settings, notice.client), [(NOTICE, notice.kind.encode())]
+        data = encode_notice(notice)
+        written.append(Written(target, notice.client.encode(), data, headers, is_delivery=True))
     return written
+
+
+def _outbox(settings: BrokerSettings, client: str) -> str:
+    known = settings.clients.get(client)
+    return settings.outbox if known is None else known.sent_to
 
 
 def _refused(outcome: Outcome, settings: BrokerSettings, place: Place | None) -> list[Written]:
