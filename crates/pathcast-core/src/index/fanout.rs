@@ -68,19 +68,19 @@ impl Fanout {
         &self,
         expressions: &[ExpressionId],
         here: impl Fn(Slot, ExpressionId) -> bool,
-        mut take: impl FnMut(&[Slot]),
+        mut take: impl FnMut(Slot),
     ) {
         let mut entries = self.entries.in_order();
         for &expression in expressions {
             match *entries.get(expression) {
                 NOBODY => {}
-                slot if slot & LIST == 0 => take(&[slot]),
+                slot if slot & LIST == 0 => take(slot),
                 entry => {
                     let List { slots: list, live } = self.lists.get(entry & !LIST);
                     if list.len() == *live {
-                        take(list);
+                        list.iter().for_each(|&slot| take(slot));
                     } else {
-                        list.iter().filter(|&&slot| here(slot, expression)).for_each(|&slot| take(&[slot]));
+                        list.iter().filter(|&&slot| here(slot, expression)).for_each(|&slot| take(slot));
                     }
                 }
             }

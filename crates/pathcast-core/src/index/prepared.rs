@@ -9,6 +9,9 @@ use super::expressions::Expressions;
 use super::paths::Paths;
 use crate::pattern::PathId;
 
+/// Bits of a word that are written ahead of knowing whether they are set.
+const AHEAD: usize = 4;
+
 /// Where the list of a set lies.
 #[derive(Clone, Copy, Debug, Default)]
 struct Meaning {
@@ -98,7 +101,7 @@ impl Prepared {
             &matched[from as usize..to as usize]
         };
         let total: usize = numbers.iter().map(|number| list(number).len()).sum();
-        let mut union = Vec::with_capacity(total);
+        let mut union = Vec::with_capacity(total + AHEAD);
         let words = bound.div_ceil(64);
         // Of many, a bit for each is set and read back, in place of sorting.
         if total < 64 || 8 * total < words {
@@ -113,13 +116,23 @@ impl Prepared {
                 marks[id as usize / 64] |= 1 << (id % 64);
             }
         }
+        // Most words have few bits: the first four are written whether they are set or not, without a branch for each.
+        union.resize(total + AHEAD, 0);
+        let mut end = 0;
         for (first, word) in (0..).step_by(64).zip(&mut marks[..words]) {
             let mut rest = std::mem::take(word);
+            for _ in 0..AHEAD {
+                union[end] = first + rest.trailing_zeros();
+                end += usize::from(rest != 0);
+                rest &= rest.wrapping_sub(1);
+            }
             while rest != 0 {
-                union.push(first + rest.trailing_zeros());
+                union[end] = first + rest.trailing_zeros();
+                end += 1;
                 rest &= rest - 1;
             }
         }
+        union.truncate(end);
         union
     }
 

@@ -115,13 +115,11 @@ impl Roster {
         let words = self.places().div_ceil(64);
         if self.places() > 2 * self.fanout.len() && 16 * expressions.len() > words {
             let mut bits = vec![0_u64; words];
-            self.fanout.each(expressions, here, |slots| {
-                slots.iter().for_each(|&slot| bits[slot as usize / 64] |= 1 << (slot % 64));
-            });
+            self.fanout.each(expressions, here, |slot| bits[slot as usize / 64] |= 1 << (slot % 64));
             return Places::Many(bits);
         }
         let mut slots = Vec::with_capacity(expressions.len());
-        self.fanout.each(expressions, here, |some| slots.extend_from_slice(some));
+        self.fanout.each(expressions, here, |slot| slots.push(slot));
         Places::of(slots, self.places())
     }
 

@@ -1,11 +1,12 @@
 //! The end of an element: which rules hold for it, and who is told.
 
 use std::hint::black_box;
+use std::slice;
 
 use super::atoms::AtomId;
 use super::keys::Keys;
 use super::place::At;
-use super::rules::{Aim, Literal, Rule, Target, Targets, Waiting};
+use super::rules::{Aim, Literal, Rule, Target, Waiting};
 use super::run::Run;
 use super::subjects::SubjectId;
 use super::ways::WayId;
@@ -69,6 +70,8 @@ impl Run {
         told.iter().for_each(|&atom| self.note(atom, serial));
         self.open[level].told = told;
         let summaries = std::mem::take(&mut self.open[level].summaries);
+        let mut subjects = std::mem::take(&mut self.summed);
+        subjects.clear();
         for &(subject, summary) in &summaries {
             let current = &mut self.current[subject as usize];
             if current.of == serial {
@@ -76,18 +79,19 @@ impl Run {
             } else {
                 (current.of, current.summary) = (serial, summary);
                 current.hits = current.hits.saturating_add(1);
-            }
-        }
-        for &(subject, summary) in &summaries {
-            if summary.is_count() {
-                self.note_count(automaton, subject, serial);
-            }
-            if let Some(awaited) = keys.awaited.get(&subject) {
-                let summary = self.current[subject as usize].summary;
-                awaited.passing(&summary, |atom| self.note(atom, serial));
+                subjects.push(subject);
             }
         }
         self.open[level].summaries = summaries;
+        subjects.iter().for_each(|&subject| self.note_count(automaton, subject, serial));
+        // Now all atoms are known, and rules can be looked at.
+        for subject in &subjects {
+            if let Some(awaited) = keys.awaited.get(subject) {
+                let summary = self.current[*subject as usize].summary;
+                awaited.passing(&summary, |waiting| self.look_at(automaton, slice::from_ref(waiting), 0));
+            }
+        }
+        self.summed = subjects;
     }
 
     /// The number of a subject's values is looked up when all of them are known.
@@ -162,14 +166,24 @@ impl Run {
     fn follow(&mut self, automaton: &TreeAutomaton, aim: Aim) {
         match aim {
             Aim::One(target) => self.reach(automaton, target),
-            Aim::Several(several) => self.reach_all(automaton, automaton.rules.targets(several)),
+            Aim::Several(several) => self.reach_all(automaton, several),
         }
     }
 
-    fn reach_all(&mut self, automaton: &TreeAutomaton, targets: &Targets) {
-        if !targets.parents.is_empty() && self.depth > 1 {
-            for at in self.ats(self.depth - 2).iter() {
-                targets.of_parent(at).for_each(|target| self.reach(automaton, target));
+    /// What was told because of a sibling need not be told again: all ways lead up from the parent.
+    fn reach_all(&mut self, automaton: &TreeAutomaton, several: u32) {
+        let targets = automaton.rules.targets(several);
+        let serial = self.open[self.depth - 1].serial;
+        targets.same.iter().for_each(|&atom| self.note(atom, serial));
+        if self.depth > 1 {
+            let parent = self.open[self.depth - 2].serial;
+            if std::mem::replace(&mut self.sent[several as usize], parent) == parent {
+                return;
+            }
+            if !targets.parents.is_empty() {
+                for at in self.ats(self.depth - 2).iter() {
+                    targets.of_parent(at).for_each(|target| self.reach(automaton, target));
+                }
             }
         }
         targets.others.iter().for_each(|&target| self.reach(automaton, target));

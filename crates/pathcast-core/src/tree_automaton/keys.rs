@@ -10,7 +10,7 @@ use std::sync::{Arc, PoisonError};
 
 use rustc_hash::FxHashMap;
 
-use super::atoms::AtomId;
+use super::atoms::{AtomId, Test};
 use super::lists::Lists;
 use super::rules::{Literal, RuleId, Waiting};
 use super::subjects::SubjectId;
@@ -26,7 +26,7 @@ pub(super) struct Keys {
     /// By rule: the atom it waits for, or none, and its place in the list.
     of: Vec<(AtomId, u32)>,
     pub(super) lists: Lists,
-    /// Tests that are asked of summaries and that some rule waits for.
+    /// Those that wait for a test that is asked of summaries.
     pub(super) awaited: FxHashMap<SubjectId, Awaited>,
 }
 
@@ -118,13 +118,15 @@ impl TreeAutomaton {
                 asked.always.push(waiting);
                 asked.always.len() as u32 - 1
             })
+        } else if let Some((subject, test)) = self.summed(key) {
+            self.keys_mut().awaited.entry(subject).or_default().insert(test, waiting);
+            0
         } else {
             self.keys_mut().lists.push(key, waiting)
         };
         let keys = self.keys_mut();
         keys.of.resize(keys.of.len().max(id as usize + 1), (NONE, 0));
         keys.of[id as usize] = (key, place);
-        self.await_summed(key);
     }
 
     /// Takes a rule off the list that it waits in.
@@ -135,13 +137,20 @@ impl TreeAutomaton {
                 asked.always.swap_remove(place as usize);
                 asked.always.get(place as usize).copied().map(Waiting::rule)
             })
+        } else if let Some((subject, test)) = self.summed(key) {
+            let keys = self.keys_mut();
+            let awaited = keys.awaited.entry(subject).or_default();
+            awaited.remove(test, id);
+            if awaited.is_empty() {
+                keys.awaited.remove(&subject);
+            }
+            None
         } else {
             self.keys_mut().lists.swap_remove(key, place)
         };
         if let Some(moved) = moved {
             self.keys_mut().of[moved as usize].1 = place;
         }
-        self.await_summed(key);
     }
 
     /// A rule's target has changed.
@@ -150,30 +159,17 @@ impl TreeAutomaton {
         let (key, place) = self.keys_mut().of[id as usize];
         if key == NONE {
             self.places.change(self.rules.get(id).at, |asked| asked.always[place as usize].aim = aim);
+        } else if let Some((subject, test)) = self.summed(key) {
+            let awaited = self.keys_mut().awaited.get_mut(&subject);
+            awaited.and_then(|awaited| awaited.get_mut(test, id)).into_iter().for_each(|each| each.aim = aim);
         } else {
             self.keys_mut().lists.get_mut(key, place).aim = aim;
         }
     }
 
-    /// A test that is asked of summaries is looked for while a rule waits for it.
-    fn await_summed(&mut self, key: AtomId) {
-        if key == NONE {
-            return;
-        }
-        if let Some((subject, test)) = self.atoms.test(key)
-            && test.is_summed()
-        {
-            let keys = self.keys_mut();
-            let awaited = keys.awaited.entry(subject).or_default();
-            if keys.lists.of(key).is_empty() {
-                awaited.remove(test, key);
-                if awaited.is_empty() {
-                    keys.awaited.remove(&subject);
-                }
-            } else {
-                awaited.insert(test, key);
-            }
-        }
+    /// The test that a key is, if it is asked of a summary.
+    fn summed(&self, key: AtomId) -> Option<(SubjectId, Test)> {
+        self.atoms.test(key).filter(|(_, test)| test.is_summed())
     }
 
     /// The keys of the moment.
@@ -234,23 +230,23 @@ impl TreeAutomaton {
             let key = self.rarest(counts, id);
             // Those that wait for nothing stay where they are.
             of[id as usize] = (key, before.of[id as usize].1);
-            if key != NONE {
+            if key != NONE && self.summed(key).is_none() {
                 numbers[key as usize] += 1;
             }
         }
         let mut order: Vec<(AtomId, u32)> = (0..).zip(numbers).filter(|&(_, number)| number > 0).collect();
         order.sort_by_key(|&(atom, _)| Reverse(counts.atoms.get(atom as usize).copied()));
-        let mut awaited: FxHashMap<SubjectId, Awaited> = FxHashMap::default();
-        for &(atom, _) in &order {
-            if let Some((subject, test)) = self.atoms.test(atom)
-                && test.is_summed()
-            {
-                awaited.entry(subject).or_default().insert(test, atom);
-            }
-        }
         let mut places = vec![0; self.rules.bound()];
         let keyed = rules.iter().map(|&id| (id, of[id as usize].0)).filter(|&(_, key)| key != NONE);
-        let waiting = keyed.map(|(id, key)| (key, self.waiting(counts, id, key)));
+        let mut awaited: FxHashMap<SubjectId, Awaited> = FxHashMap::default();
+        let waiting = keyed.filter_map(|(id, key)| {
+            let waiting = self.waiting(counts, id, key);
+            match self.summed(key) {
+                Some((subject, test)) => awaited.entry(subject).or_default().insert(test, waiting),
+                None => return Some((key, waiting)),
+            }
+            None
+        });
         let lists = Lists::pack(self.atoms.bound(), &order, waiting, |each, place| {
             places[each.rule() as usize] = place;
         });

@@ -97,7 +97,7 @@ pub(super) enum Aim {
 }
 
 impl Aim {
-    const NOTHING: Self = Self::Several(NONE);
+    pub(super) const NOTHING: Self = Self::Several(NONE);
 }
 
 /// What follows when a rule holds for an element.
@@ -117,11 +117,17 @@ pub(super) struct Targets {
     /// Those that ask for a parent, sorted by that.
     pub(super) parents: Vec<(At, Target)>,
     pub(super) others: Vec<Target>,
+    /// Atoms of the element itself.
+    pub(super) same: Vec<AtomId>,
 }
 
 impl Targets {
     fn insert(&mut self, target: Target, ways: &Ways) {
-        match target.way().and_then(|way| ways.get(way).parent()) {
+        let way = match target {
+            Target::Same(atom) => return self.same.push(atom),
+            Target::Subscription { way, .. } | Target::Above { way, .. } => way,
+        };
+        match ways.get(way).parent() {
             Some(at) => {
                 let place = self.parents.partition_point(|&(each, _)| each < at);
                 self.parents.insert(place, (at, target));
@@ -134,12 +140,15 @@ impl Targets {
         if let Some(at) = self.parents.iter().position(|&(_, target)| wanted(target)) {
             return Some(self.parents.remove(at).1);
         }
-        let at = self.others.iter().position(|&target| wanted(target))?;
-        Some(self.others.swap_remove(at))
+        if let Some(at) = self.others.iter().position(|&target| wanted(target)) {
+            return Some(self.others.swap_remove(at));
+        }
+        let at = self.same.iter().position(|&atom| wanted(Target::Same(atom)))?;
+        Some(Target::Same(self.same.swap_remove(at)))
     }
 
     fn is_empty(&self) -> bool {
-        self.parents.is_empty() && self.others.is_empty()
+        self.parents.is_empty() && self.others.is_empty() && self.same.is_empty()
     }
 
     /// Those that ask for a parent of this kind.
@@ -149,15 +158,6 @@ impl Targets {
             if self.parents.len() > 8 { self.parents.partition_point(|&(each, _)| each < at) } else { 0 };
         let near = self.parents[from..].iter().skip_while(move |&&(each, _)| each < at);
         near.take_while(move |&&(each, _)| each == at).map(|&(_, target)| target)
-    }
-}
-
-impl Target {
-    fn way(self) -> Option<WayId> {
-        match self {
-            Self::Subscription { way, .. } | Self::Above { way, .. } => Some(way),
-            Self::Same(_) => None,
-        }
     }
 }
 
@@ -240,6 +240,7 @@ impl Rules {
         for targets in &mut self.targets {
             targets.parents.shrink_to_fit();
             targets.others.shrink_to_fit();
+            targets.same.shrink_to_fit();
         }
         self.targets.shrink_to_fit();
         self.rules.shrink_to_fit();
@@ -247,6 +248,11 @@ impl Rules {
 
     pub(super) fn len(&self) -> usize {
         self.index.len()
+    }
+
+    /// One more than the largest number of several targets.
+    pub(super) fn several_bound(&self) -> usize {
+        self.targets.len()
     }
 
     /// What follows from a rule that has several targets.
@@ -297,6 +303,7 @@ impl Rules {
         let targets = self.targets.iter().map(|targets| {
             targets.parents.capacity() * size_of::<(At, Target)>()
                 + targets.others.capacity() * size_of::<Target>()
+                + targets.same.capacity() * size_of::<AtomId>()
         });
         many + targets.sum::<usize>()
             + self.rules.capacity() * size_of::<Rule>()

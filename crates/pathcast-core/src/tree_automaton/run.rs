@@ -70,6 +70,8 @@ pub struct Run {
     pub(super) keys: Option<Arc<Keys>>,
     /// By way: where it leads from the element that ends.
     pub(super) reached: Vec<(Serial, u32)>,
+    /// By several targets: the parent of the element that they were last told for.
+    pub(super) sent: Vec<Serial>,
     serial: Serial,
     text: String,
     /// Open elements whose string-value is asked for.
@@ -78,6 +80,8 @@ pub struct Run {
     node: Option<usize>,
     /// By subject: the summary of the element that ends.
     pub(super) current: Vec<Current>,
+    /// Subjects that have a summary of the element that ends.
+    pub(super) summed: Vec<SubjectId>,
     pub(super) queue: Vec<AtomId>,
     /// By stratum: rules to be looked at when the atoms before are known.
     pub(super) later: Vec<Vec<RuleId>>,
@@ -96,12 +100,14 @@ impl Run {
         self.states.resize(automaton.atoms.bound(), State::default());
         self.current.resize(automaton.subjects.bound(), Current::default());
         self.reached.resize(automaton.ways.bound(), (0, NONE));
+        self.sent.resize(automaton.rules.several_bound(), 0);
         // Half of all numbers are left for one document.
         if self.serial > Serial::MAX / 2 {
             self.serial = 0;
             self.states.iter_mut().for_each(|state| (state.told, state.so) = (0, 0));
             self.current.iter_mut().for_each(|current| (current.of, current.open) = (0, 0));
             self.reached.fill((0, NONE));
+            self.sent.fill(0);
         }
         self.documents += 1;
         if self.documents >= TOLD {
@@ -381,8 +387,9 @@ impl Run {
             + self.states.capacity() * size_of::<State>()
             + self.current.capacity() * size_of::<Current>()
             + self.reached.capacity() * size_of::<(Serial, u32)>()
+            + self.sent.capacity() * size_of::<Serial>()
             + self.text.capacity()
             + self.found.capacity() * 8
-            + (self.queue.capacity() + self.matched.capacity()) * 4
+            + (self.queue.capacity() + self.summed.capacity() + self.matched.capacity()) * 4
     }
 }

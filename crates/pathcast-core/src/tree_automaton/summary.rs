@@ -1,15 +1,15 @@
 //! Tests that most values pass: `!=`, `<`, `<=`, `>`, `>=`.
 //!
 //! To tell everybody that such a test passed would cost as much as there are tests. They are therefore not told but
-//! asked: the values of a subject are summed up, and the summary answers any of them at once. Only a rule that has no
-//! other test to wait for waits for one of these; such rules are few or nearly all of them hold.
+//! asked: the values of a subject are summed up, and the summary answers any of them at once. A rule that waits for one
+//! of these lies beside the test, so that those that pass are gone through without going through memory.
 
 use std::collections::BTreeMap;
-use std::ops::Bound;
 
 use super::NONE;
-use super::atoms::{AtomId, Test};
+use super::atoms::Test;
 use super::constants::TextId;
+use super::rules::{RuleId, Waiting};
 use crate::values::Real;
 use crate::xpath::ast::Comparison;
 
@@ -79,65 +79,82 @@ impl Summary {
     }
 }
 
-/// Tests of one subject that some rule waits for, so that all that pass are found without asking each.
+/// Rules that wait for a test of one subject, so that all whose test passes are found without asking each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Awaited {
     /// `!=`: nearly all pass.
-    unequal: BTreeMap<AtomId, Test>,
+    unequal: BTreeMap<RuleId, (Test, Waiting)>,
     /// `>= t` and after it `> t`: what a number passes comes first.
-    above: BTreeMap<(Real, bool), AtomId>,
+    above: Sorted,
     /// `< t` and after it `<= t`: what a number passes comes last.
-    below: BTreeMap<(Real, bool), AtomId>,
+    below: Sorted,
 }
+
+/// A number, and whether it comes after an equal one.
+type Threshold = (Real, bool);
+type Sorted = BTreeMap<(Threshold, RuleId), Waiting>;
 
 impl Awaited {
     pub(super) fn is_empty(&self) -> bool {
         self.unequal.is_empty() && self.above.is_empty() && self.below.is_empty()
     }
 
-    pub(super) fn insert(&mut self, test: Test, atom: AtomId) {
+    /// The tests of one kind, and the place of this one among them.
+    fn sorted(&mut self, test: Test) -> Option<(&mut Sorted, Threshold)> {
         match test {
-            Test::Number(Comparison::Greater, number) => drop(self.above.insert((number, true), atom)),
-            Test::Number(Comparison::GreaterEqual, number) => drop(self.above.insert((number, false), atom)),
-            Test::Number(Comparison::Less, number) => drop(self.below.insert((number, false), atom)),
-            Test::Number(Comparison::LessEqual, number) => drop(self.below.insert((number, true), atom)),
-            _ => drop(self.unequal.insert(atom, test)),
+            Test::Number(Comparison::Greater, number) => Some((&mut self.above, (number, true))),
+            Test::Number(Comparison::GreaterEqual, number) => Some((&mut self.above, (number, false))),
+            Test::Number(Comparison::Less, number) => Some((&mut self.below, (number, false))),
+            Test::Number(Comparison::LessEqual, number) => Some((&mut self.below, (number, true))),
+            _ => None,
         }
     }
 
-    pub(super) fn remove(&mut self, test: Test, atom: AtomId) {
-        match test {
-            Test::Number(Comparison::Greater, number) => drop(self.above.remove(&(number, true))),
-            Test::Number(Comparison::GreaterEqual, number) => drop(self.above.remove(&(number, false))),
-            Test::Number(Comparison::Less, number) => drop(self.below.remove(&(number, false))),
-            Test::Number(Comparison::LessEqual, number) => drop(self.below.remove(&(number, true))),
-            _ => drop(self.unequal.remove(&atom)),
+    pub(super) fn insert(&mut self, test: Test, waiting: Waiting) {
+        match self.sorted(test) {
+            Some((sorted, threshold)) => drop(sorted.insert((threshold, waiting.rule()), waiting)),
+            None => drop(self.unequal.insert(waiting.rule(), (test, waiting))),
         }
     }
 
-    /// Reports the atoms that some value passes.
-    pub(super) fn passing(&self, summary: &Summary, mut report: impl FnMut(AtomId)) {
-        for (&atom, &test) in &self.unequal {
-            if summary.passes(test) {
-                report(atom);
+    pub(super) fn remove(&mut self, test: Test, rule: RuleId) {
+        match self.sorted(test) {
+            Some((sorted, threshold)) => drop(sorted.remove(&(threshold, rule))),
+            None => drop(self.unequal.remove(&rule)),
+        }
+    }
+
+    pub(super) fn get_mut(&mut self, test: Test, rule: RuleId) -> Option<&mut Waiting> {
+        if matches!(test, Test::Differs(_) | Test::Number(Comparison::NotEqual, _)) {
+            return self.unequal.get_mut(&rule).map(|(_, waiting)| waiting);
+        }
+        let (sorted, threshold) = self.sorted(test)?;
+        sorted.get_mut(&(threshold, rule))
+    }
+
+    /// Reports the rules whose test some value passes.
+    pub(super) fn passing<'w>(&'w self, summary: &Summary, mut report: impl FnMut(&'w Waiting)) {
+        for (test, waiting) in self.unequal.values() {
+            if summary.passes(*test) {
+                report(waiting);
             }
         }
         if let (Some(least), Some(largest)) = (Real::new(summary.least), Real::new(summary.largest))
             && least <= largest
         {
-            self.above.range(..(largest, true)).for_each(|(_, &atom)| report(atom));
-            let from = Bound::Included((least, true));
-            self.below.range((from, Bound::Unbounded)).for_each(|(_, &atom)| report(atom));
+            self.above.range(..((largest, true), 0)).for_each(|(_, waiting)| report(waiting));
+            self.below.range(((least, true), 0)..).for_each(|(_, waiting)| report(waiting));
         }
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        24 * self.unequal.len() + 32 * (self.above.len() + self.below.len())
+        48 * (self.unequal.len() + self.above.len() + self.below.len())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::rules::{Aim, Literal};
     use super::*;
     use crate::values::compare;
 
@@ -166,8 +183,8 @@ mod tests {
             .chain((0..3).map(Test::Differs))
             .collect();
         let mut awaited = Awaited::default();
-        for (atom, &test) in (0..).zip(&tests) {
-            awaited.insert(test, atom);
+        for (rule, &test) in (0..).zip(&tests) {
+            awaited.insert(test, Waiting::new(rule, false, Literal::NONE, Aim::NOTHING));
         }
         let values = [f64::NAN, -2.0, -1.5, 0.0, 1.0, 7.0, f64::INFINITY, f64::NEG_INFINITY];
         for (first, &left) in values.iter().enumerate() {
@@ -176,7 +193,7 @@ mod tests {
                 let known = |text: TextId| (text < 3).then_some(text);
                 let mut summary = Summary::new(known(texts[0]), left);
                 summary.add(&Summary::new(known(texts[1]), right));
-                let expected: Vec<AtomId> = (0..)
+                let expected: Vec<RuleId> = (0..)
                     .zip(&tests)
                     .filter(|(_, test)| match **test {
                         Test::Differs(text) => texts.iter().any(|&each| each != text),
@@ -186,16 +203,16 @@ mod tests {
                         }
                         _ => false,
                     })
-                    .map(|(atom, _)| atom)
+                    .map(|(rule, _)| rule)
                     .collect();
-                let asked: Vec<AtomId> = (0..)
+                let asked: Vec<RuleId> = (0..)
                     .zip(&tests)
                     .filter(|(_, test)| summary.passes(**test))
-                    .map(|(atom, _)| atom)
+                    .map(|(rule, _)| rule)
                     .collect();
                 assert_eq!(asked, expected, "{left} {right}");
                 let mut told = Vec::new();
-                awaited.passing(&summary, |atom| told.push(atom));
+                awaited.passing(&summary, |waiting| told.push(waiting.rule()));
                 told.sort_unstable();
                 assert_eq!(told, expected, "{left} {right}");
             }

@@ -1,10 +1,8 @@
 //! Transitions that have been built: from a set, by a symbol.
 //!
-//! The first few of a set lie together in one line of the processor's cache, the others in a table of all sets. Sets are
-//! numbered as documents first reach them, so the sets of one element's children are neighbours: a look-up seldom waits
-//! for memory, which with one table of all transitions it did for each.
-
-use hashbrown::HashTable;
+//! The first few of a set lie together in one line of the processor's cache, the others in a table of all sets, whose
+//! collisions are neighbours: a look-up waits for memory once. Sets are numbered as documents first reach them, so the
+//! sets of one element's children are neighbours too.
 
 use super::accepted::AcceptedId;
 use super::sets::{EMPTY, SetId};
@@ -48,11 +46,78 @@ struct Transition {
     step: Step,
 }
 
+impl Transition {
+    const NONE: Self = Self { from: 0, symbol: Symbol::NONE, step: Step::NOWHERE };
+}
+
+/// Transitions that found no room in the line of their set. Where one should be, it is, or in the first free place
+/// behind; at most two thirds are taken.
+#[derive(Default)]
+struct Others {
+    places: Vec<Transition>,
+    taken: usize,
+}
+
+impl Others {
+    /// Where a transition is, or would be.
+    #[inline]
+    fn place(&self, from: SetId, symbol: Symbol) -> usize {
+        let mask = self.places.len() - 1;
+        let mut at = spread_pair(from, symbol.0) as usize & mask;
+        loop {
+            let each = &self.places[at];
+            if each.symbol == Symbol::NONE || each.from == from && each.symbol == symbol {
+                return at;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    #[inline]
+    fn get(&self, from: SetId, symbol: Symbol) -> Option<Step> {
+        if self.places.is_empty() {
+            return None;
+        }
+        let found = self.places[self.place(from, symbol)];
+        (found.symbol != Symbol::NONE).then_some(found.step)
+    }
+
+    fn insert(&mut self, transition: Transition) {
+        if 3 * (self.taken + 1) > 2 * self.places.len() {
+            let room = (2 * self.places.len()).max(64);
+            let before = std::mem::replace(&mut self.places, vec![Transition::NONE; room]);
+            self.fill(before);
+        }
+        let at = self.place(transition.from, transition.symbol);
+        self.places[at] = transition;
+        self.taken += 1;
+    }
+
+    fn fill(&mut self, before: Vec<Transition>) {
+        for each in before.into_iter().filter(|each| each.symbol != Symbol::NONE) {
+            let at = self.place(each.from, each.symbol);
+            self.places[at] = each;
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Transition> {
+        self.places.iter().filter(|each| each.symbol != Symbol::NONE)
+    }
+
+    fn retain(&mut self, wanted: impl Fn(&Transition) -> bool) {
+        let empty = vec![Transition::NONE; self.places.len()];
+        let mut before = std::mem::replace(&mut self.places, empty);
+        before.retain(|each| each.symbol != Symbol::NONE && wanted(each));
+        self.taken = before.len();
+        self.fill(before);
+    }
+}
+
 /// All transitions.
 #[derive(Default)]
 pub(super) struct Transitions {
     lines: Vec<Line>,
-    others: HashTable<Transition>,
+    others: Others,
 }
 
 impl Transitions {
@@ -65,9 +130,7 @@ impl Transitions {
         if line.symbols[FEW - 1] == Symbol::NONE {
             return None;
         }
-        self.others
-            .find(place(from, symbol), |each| each.from == from && each.symbol == symbol)
-            .map(|each| each.step)
+        self.others.get(from, symbol)
     }
 
     /// Adds one that is not there, if its symbol tells the name.
@@ -83,8 +146,7 @@ impl Transitions {
             (line.symbols[at], line.steps[at]) = (symbol, step);
             return;
         }
-        let transition = Transition { from, symbol, step };
-        self.others.insert_unique(place(from, symbol), transition, |each| place(each.from, each.symbol));
+        self.others.insert(Transition { from, symbol, step });
     }
 
     /// Forgets all that lead from some sets, which are sorted.
@@ -111,12 +173,8 @@ impl Transitions {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.lines.capacity() * size_of::<Line>() + self.others.allocation_size()
+        self.lines.capacity() * size_of::<Line>() + self.others.places.capacity() * size_of::<Transition>()
     }
-}
-
-fn place(from: SetId, symbol: Symbol) -> u64 {
-    spread_pair(from, symbol.0)
 }
 
 #[cfg(test)]
