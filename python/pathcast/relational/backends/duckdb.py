@@ -121,7 +121,7 @@ def outlining() -> str:
 @cache
 def extending(step_levels: int) -> str:
     """The statement that finds what the summary has to say about new paths."""
-    statement = Statement(("NewPath", "XMLPath", "XMLPathAncestor"))
+    statement = Statement(("NewPath", "XMLPath", "XMLPathAncestor"), by_level=("Trie",))
     program.find_steps(statement, step_levels)
     return statement.asking(summary.CLOSED)
 
@@ -200,6 +200,9 @@ class DuckSession:
         """Adds new paths to the summary, which is made anew for other steps."""
         if self._summary != shape.steps:
             program.begin_summary(self)
+            for level in range(1, shape.step_levels + 1):  # each statement would read all levels twice
+                self.make(f"Trie_{level}", f"from {{Trie}} where level = {level}")
+            self.make("Trie", "from {Trie} limit 0")
             self._summary = shape.steps
             self._paths = set()
         if self._version != shape.version:

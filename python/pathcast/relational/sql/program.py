@@ -88,7 +88,7 @@ def first_steps(session: Session) -> None:
     session.make("Label", summary.LABELS)
     session.make("NewPair", summary.NEW_PAIRS)
     session.make("Open", summary.OPEN)
-    session.grow("Open", summary.FIRST_STEPS)
+    session.grow("Open", summary.FIRST_STEPS, 1)
 
 
 def next_steps(session: Session, level: int) -> None:

@@ -19,10 +19,19 @@ class Statement:
     Fact_1 as materialized (select n.node, 0 as slot from XMLNode_0 n),
     Fact_2 as materialized (select n.node, 1 as slot from XMLNode_0 n)
     select count(*) from (from Fact_1 union all from Fact_2)
+
+    Tables `by_level` are one table for each level.
+
+    >>> statement = Statement([], by_level=["Trie"])
+    >>> statement.make("Open", "from {Trie}", level=2)
+    >>> print(statement.asking("from {Open}"))
+    with Open_0 as materialized (from run_trie_2)
+    from Open_0
     """
 
-    def __init__(self, outside: Iterable[str]) -> None:
+    def __init__(self, outside: Iterable[str], by_level: Iterable[str] = ()) -> None:
         self._parts: list[str] = []
+        self._by_level = tuple(by_level)
         self._tables: dict[str, list[str]] = {}
         for name in outside:
             # Rows from outside are read once, however many parts ask for them.
@@ -54,7 +63,9 @@ class Statement:
         return part
 
     def _filled(self, query: str, level: int = 0) -> str:
-        return names.filled(query, level, {name: _together(parts) for name, parts in self._tables.items()})
+        tables = {name: _together(parts) for name, parts in self._tables.items()}
+        levels = {name: names.run_table(f"{name}_{level}") for name in self._by_level}
+        return names.filled(query, level, tables | levels)
 
 
 def _together(parts: list[str]) -> str:
