@@ -352,6 +352,7 @@ TABLES: dict[str, Table] = {
         "ms / document",
         "subscriptions / s",
     ),
+    "network-restart": plain("network-restart", "records", "restart s", "µs / filter", "first change s"),
     "network-advertisements": plain(
         "network-advertisements", "advertisements", "first tenth ms", "last tenth ms", "last / first"
     ),

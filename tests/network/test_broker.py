@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pathcast import Limits, _core
-from pathcast.network import Broker, Filter, Network, Policy, restored, snapshot
+from pathcast.network import Broker, Filter, Network, Policy, publications, restored, snapshot
 from pathcast.network import message as m
 from pathcast.network.message import Advertised
 from pathcast.network.outcome import Outcome
@@ -303,9 +303,39 @@ def test_damaged_state_is_an_error() -> None:
 def test_neighbours_are_told_when_a_restored_broker_wants_something_else() -> None:
     broker = filled()
     records = [record for record in snapshot(broker) if b'"client-sub","x","1"' not in record.key]
-    _, outcome = restored("b1", records)
+    again, outcome = restored("b1", records)
+    assert texts(outcome) == [], "what neighbours were told is trusted for a while"
     # //b no longer hides the tree pattern.
-    assert texts(outcome) == ["+/a[b][c]", "-//b"]
+    assert texts(again.handle_tick(0.0)) == ["+/a[b][c]", "-//b"]
+    again, _ = restored("b1", records)
+    changed = again.handle_client("x", m.ClientSubscribe("9", Filter("//z")), 0.0)
+    assert texts(changed) == ["+/a[b][c]", "-//b"]
+
+
+def test_under_another_policy_neighbours_are_told_at_once() -> None:
+    _, outcome = restored("b1", snapshot(filled()), Policy(covering=False))
+    assert "+/a[b][c]" in texts(outcome)
+
+
+def test_a_leaf_is_told_after_a_restart_what_a_client_has_asked_for_too() -> None:
+    broker = Broker("b1")
+    broker.handle_client("x", m.ClientSubscribe("1", publications.EVERYTHING), 0.0)
+    broker.handle_link_up("b2", 0.0)
+    broker.handle_message("b2", m.Hello(("b2", "b1"), 1), 0.0)
+    again, _ = restored("b1", snapshot(broker), Policy(leaves=frozenset(["b2"])))
+    assert publications.EVERYTHING in again.publications.sides["b2"].told
+
+
+def test_a_restored_broker_finds_out_little_by_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(publications, "SOME", 1)
+    again, _ = restored("b1", snapshot(filled()))
+    (side,) = again.publications.sides.values()
+    left: list[int] = []
+    while side.unfilled is not None:
+        left.append(len(side.unfilled))
+        assert texts(again.handle_tick(0.0)) == []
+    assert left == list(range(len(again.publications.entries), 0, -1))
+    assert side.placed
 
 
 def test_paths_as_the_unit() -> None:

@@ -21,6 +21,8 @@ from pathcast.network.message import Advertised
 
 Names = frozenset[str]
 
+FEW = 8
+"""Up to so many advertisements, comparing a filter with all of them is quicker than reading its names."""
 _ANY = ""
 """Where filters wait that need no name."""
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
@@ -89,9 +91,20 @@ class Overlap:
 
     def fill(self, filters: Iterable[tuple[int, str]]) -> list[int]:
         """Many filters at once; those that fit."""
-        for handle, xpath in filters:
+        rest = dict(filters)
+        if len(self.advertised) > FEW:
+            for handle, xpath in rest.items():
+                self._wait(handle, needed(xpath))
+            return [handle for number in self.advertised for handle in self._fitting(number)]
+        fitting: list[int] = []
+        for number in self.advertised:
+            for handle in self.cover.overlapping([number], list(rest)):
+                self._fits(handle, number)
+                del rest[handle]
+                fitting.append(handle)
+        for handle, xpath in rest.items():
             self._wait(handle, needed(xpath))
-        return [handle for number in self.advertised for handle in self._fitting(number)]
+        return fitting
 
     def drop(self, handle: int) -> None:
         """Nobody wants a filter any more."""

@@ -81,6 +81,11 @@ class Policy:
     limits: Limits = field(default_factory=Limits)
     wire: WireLimits = field(default_factory=WireLimits)
 
+    @property
+    def routing(self) -> str:
+        """What decides which filters a neighbour is told of, as text."""
+        return f"{self.advertisements} {self.covering} {self.unit} {self.merging}"
+
     def __post_init__(self) -> None:
         if self.unit not in ("document", "path"):
             raise ValueError(f"unit is 'document' or 'path', not {self.unit!r}")

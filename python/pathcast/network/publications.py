@@ -7,6 +7,9 @@ told.
 
 Invariant after `settled`: the neighbour has been told exactly the roots. New expressions are told before
 old ones are taken back, so that at no moment a document is lost that was wanted before and after.
+
+After a restart what a neighbour has been told is known and still right, so its forest may wait: it is filled
+little by little, and at once when something changes. Documents need the index only.
 """
 
 from __future__ import annotations
@@ -32,7 +35,8 @@ class Entry:
 
     filter: Filter
     handle: int
-    linear: bool
+    linear: bool | None
+    """Whether it is a path without branches; None before the core has read it."""
     neighbours: set[str] = field(default_factory=set)
     clients: dict[str, dict[str, None]] = field(default_factory=dict)
     """By client: the ids of its subscriptions."""
@@ -64,10 +68,16 @@ class Side:
     touched: set[int] = field(default_factory=set)
     """Handles that may have become roots, or no longer are."""
     groups: Groups | None = None
+    unfilled: list[int] | None = None
+    """Handles that are not in the forest yet, after a restart; None when it is whole."""
+    was_told: bool = False
+    """Whether what it knows is from before a restart, and not compared with the forest yet."""
     is_leaf: bool = False
     """Whether it is told to send everything, and of nothing that others want."""
 
 
+SOME = 1_000
+"""Entries that are placed at each tick after a restart."""
 EVERYTHING = Filter("true()")
 """Not a path, so that whole documents are sent where paths are the unit."""
 
@@ -102,15 +112,25 @@ class Publications:
         entry = self.entries.get(filter)
         if entry is None:
             handle = self._free[-1] if self._free else self._next_handle
-            linear = self.cover.register(
-                handle, filter.xpath, filter.ordered, dict(filter.namespaces), filter.bound
-            )
+            entry = Entry(filter, handle, None)
+            self.is_linear(entry)  # may refuse it
             if self._free:
                 self._free.pop()
             else:
                 self._next_handle += 1
-            entry = self.entries[filter] = self.by_handle[handle] = Entry(filter, handle, linear)
+            self.entries[filter] = self.by_handle[handle] = entry
+        self.is_linear(entry)
         return entry
+
+    def is_linear(self, entry: Entry) -> bool:
+        """Whether an entry is a path without branches; after a restart the core reads it now."""
+        if entry.linear is None:
+            filter = entry.filter
+            namespaces = dict(filter.namespaces)
+            entry.linear = self.cover.register(
+                entry.handle, filter.xpath, filter.ordered, namespaces, filter.bound
+            )
+        return entry.linear
 
     def hold_for_neighbour(self, filter: Filter, neighbour: str) -> bool:
         """A neighbour wants it; whether that is new."""
@@ -133,7 +153,11 @@ class Publications:
     def restore(self, held: Iterable[tuple[Filter, str, str | None]]) -> None:
         """Fill an empty table at once: filters with a client and its id, or with a neighbour and None."""
         for filter, name, id in held:
-            entry = self.entry(filter)
+            entry = self.entries.get(filter)
+            if entry is None:
+                entry = Entry(filter, self._next_handle, None)
+                self.entries[filter] = self.by_handle[self._next_handle] = entry
+                self._next_handle += 1
             if id is None:
                 entry.neighbours.add(name)
             else:
@@ -181,13 +205,16 @@ class Publications:
 
     # -- forests -------------------------------------------------------------------------------------------
 
-    def open_side(self, name: str, advertised: Iterable[int], told: Iterable[Filter] = ()) -> Side:
-        """Begin to tell a neighbour what is wanted."""
+    def open_side(
+        self, name: str, advertised: Iterable[int], told: Iterable[Filter] = (), *, later: bool = False
+    ) -> Side:
+        """Begin to tell a neighbour what is wanted; `later` when it has been told and nothing has changed."""
         side = self.sides[name] = Side(name, self._next_forest, Overlap(self.cover, self.names))
         self._next_forest += 2
         for number in advertised:
             side.overlap.come(number)
         side.told = dict.fromkeys(told)
+        side.was_told = bool(side.told)
         side.is_leaf = name in self.policy.leaves
         if side.is_leaf:
             entry = self.entry(EVERYTHING)
@@ -196,7 +223,9 @@ class Publications:
             return side
         if self.policy.merging is not None:
             side.groups = Groups(self, side, self.policy.merging)
-        self._fill(side)
+        side.unfilled = [entry.handle for entry in self.entries.values()]
+        if not later:
+            self._fill(side)
         return side
 
     def close_side(self, name: str) -> None:
@@ -228,25 +257,44 @@ class Publications:
             if number in advertised and number not in overlap.advertised:
                 for handle in overlap.come(number):
                     self._insert(side, handle)
+        # What is not placed yet is compared with what is advertised now.
+        self._fill(side)
 
     def _xpath(self, handle: int) -> str:
         return self.by_handle[handle].filter.xpath
 
-    def _fill(self, side: Side) -> None:
-        """Place every entry."""
-        wanted = [entry for entry in self.entries.values() if entry.wanted_besides(side.name)]
+    def _fill(self, side: Side, most: int | None = None) -> None:
+        """Place every entry that is not placed yet, or so many; when all are, the neighbour is told."""
+        if side.unfilled is None:
+            return
+        part = side.unfilled[:most]
+        del side.unfilled[:most]
+        entries = [self.by_handle[handle] for handle in part if handle in self.by_handle]
+        wanted = [entry for entry in entries if entry.wanted_besides(side.name)]
+        for entry in wanted:
+            self.is_linear(entry)
         if self.policy.advertisements:
             fitting = side.overlap.fill((entry.handle, entry.filter.xpath) for entry in wanted)
         else:
             fitting = [entry.handle for entry in wanted]
         for handle in fitting:
             self._insert(side, handle)
+        if not side.unfilled:
+            side.unfilled = None
+            side.touched.update(self.entries[each].handle for each in side.told if each in self.entries)
+
+    def fill_some(self) -> None:
+        """Go on with what was left for later at a restart."""
+        for side in self.sides.values():
+            self._fill(side, SOME)
 
     def _place(self, entry: Entry) -> None:
         handle = entry.handle
+        self.is_linear(entry)
         for side in self.sides.values():
             if side.is_leaf:
                 continue
+            self._fill(side)
             wanted = entry.wanted_besides(side.name)
             if not wanted:
                 side.overlap.drop(handle)
@@ -287,7 +335,7 @@ class Publications:
 
     def _forest(self, side: Side, handle: int) -> int:
         """With paths as the unit, what needs whole documents must not hide behind what paths answer."""
-        apart = self.policy.unit == "path" and not self.by_handle[handle].linear
+        apart = self.policy.unit == "path" and not self.is_linear(self.by_handle[handle])
         return side.forest + apart
 
     # -- telling neighbours --------------------------------------------------------------------------------
@@ -296,11 +344,15 @@ class Publications:
         """What neighbours must be told now, new before old; entries that nobody needs are forgotten."""
         told: list[tuple[str, Told]] = []
         for side in self.sides.values():
-            if side.touched:
+            if side.unfilled is None and (side.touched or side.was_told):
                 if side.groups is not None:
                     side.groups.settle()
                 self._tell(side, sorted(side.touched), told)
                 side.touched.clear()
+                if side.was_told:
+                    # Other filters may have been merged.
+                    side.was_told = False
+                    self._take_back(side, [each for each in side.told if each not in self.entries], told)
         for entry in self.doubtful:
             self._forget(entry)
         self.doubtful.clear()
@@ -330,21 +382,9 @@ class Publications:
             return
         del self.entries[entry.filter]
         del self.by_handle[entry.handle]
-        self.cover.release(entry.handle)
+        if entry.linear is not None:
+            self.cover.release(entry.handle)
         self._free.append(entry.handle)
-
-    def reconciled(self, side: Side) -> list[tuple[str, Told]]:
-        """What to tell a neighbour that was told other things before a restart."""
-        if side.groups is not None:
-            side.groups.settle()
-        told: list[tuple[str, Told]] = []
-        handles = sorted(
-            side.placed | {self.entries[each].handle for each in side.told if each in self.entries}
-        )
-        self._tell(side, handles, told)
-        self._take_back(side, [filter for filter in side.told if filter not in self.entries], told)
-        side.touched.clear()
-        return told
 
     # -- routing -------------------------------------------------------------------------------------------
 

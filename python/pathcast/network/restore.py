@@ -2,7 +2,9 @@
 
 What the tables hold is rebuilt by doing again what the records say. What neighbours have been told is a
 record of its own, because the same subscriptions may be covered or merged differently when they come in
-another order: where the rebuilt tables want something else, the neighbours are told.
+another order: where the rebuilt tables want something else, the neighbours are told. Under the policy of
+before, what they were told is right as it is, and covering is found out later
+(`pathcast.network.publications`).
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from pathcast.network.wire import advertised_fields, filter_fields, read_variabl
 def snapshot(broker: Broker) -> list[Record]:
     """The whole state of a broker."""
     store = Store(True)
-    store.put(("broker",), {"version": VERSION, "name": broker.name})
+    store.put(("broker",), _of_broker(broker))
     store.put(("path",), {"path": broker.path})
     store.put(("unrest",), broker.agreement.values())
     store.put(("advertised",), {"before": broker.advertised_before})
@@ -91,7 +93,8 @@ def _restored(
         raise StateError(f"the state is that of {kept.get('name')!r}, not of {name!r}")
     broker = Broker(name, policy)
     try:
-        out = _Restoring(broker, state).run()
+        is_trusted = kept.get("routing") == broker.policy.routing
+        out = _Restoring(broker, state, is_trusted).run()
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         if isinstance(error, StateError):
             raise
@@ -100,8 +103,10 @@ def _restored(
 
 
 class _Restoring:
-    def __init__(self, broker: Broker, state: dict[Key, dict[str, Any]]) -> None:
+    def __init__(self, broker: Broker, state: dict[Key, dict[str, Any]], is_trusted: bool) -> None:
         self.broker = broker
+        self.is_trusted = is_trusted
+        """Whether neighbours were told what this policy tells them."""
         self.is_other = False
         """Whether other neighbours are leaves than before."""
         self.by_kind: dict[str, list[tuple[Key, dict[str, Any]]]] = {}
@@ -146,7 +151,7 @@ class _Restoring:
         for client, known in broker.clients.items():
             for id in known.filters:
                 broker.agreement.subscribed(client, id)
-        broker.store.put(("broker",), {"version": VERSION, "name": broker.name})
+        broker.store.put(("broker",), _of_broker(broker))
         return broker.finish(out)
 
     def _advertisements(self) -> None:
@@ -162,12 +167,7 @@ class _Restoring:
         broker = self.broker
         held: list[tuple[Filter, str, str | None]] = []
         for (client, id), value in self.kind("client-sub"):
-            filter = Filter.of(
-                value["xpath"],
-                ordered=bool(value.get("ordered")),
-                namespaces=value.get("namespaces"),
-                variables=read_variables(value["variables"]) if "variables" in value else None,
-            )
+            filter = Filter(str(value["xpath"])) if len(value) == 1 else _client_filter(value)
             broker.clients.setdefault(client, Client()).filters[id] = filter
             held.append((filter, client, id))
         for (neighbour, *parts), _ in self.kind("sub"):
@@ -189,15 +189,16 @@ class _Restoring:
         for link in broker.links.values():
             if not link.is_used:
                 continue
-            side = broker.publications.open_side(
-                link.name, broker.subscriptions.from_neighbour(link.name), told.get(link.name, ())
+            broker.publications.open_side(
+                link.name,
+                broker.subscriptions.from_neighbour(link.name),
+                told.get(link.name, ()),
+                later=self.is_trusted,
             )
             broker.subscriptions.open(link.name, known.get(link.name))
             if broker.policy.advertisements:
                 for advert in broker.subscriptions.settled(link.name):
                     broker.send(out, link.name, advert)
-            for name, message in broker.publications.reconciled(side):
-                broker.send(out, name, message)
         return out
 
 
@@ -229,7 +230,22 @@ def _advertised(value: dict[str, Any]) -> Advertised:
     return Advertised(tuple(map(str, value["texts"])), tuple(sorted(value.get("namespaces", {}).items())))
 
 
+def _of_broker(broker: Broker) -> dict[str, Any]:
+    return {"version": VERSION, "name": broker.name, "routing": broker.policy.routing}
+
+
+def _client_filter(value: dict[str, Any]) -> Filter:
+    return Filter.of(
+        value["xpath"],
+        ordered=bool(value.get("ordered")),
+        namespaces=value.get("namespaces"),
+        variables=read_variables(value["variables"]) if "variables" in value else None,
+    )
+
+
 def _filter(parts: list[Any]) -> Filter:
     xpath, ordered, namespaces, *variables = parts  # states of before had no variables
+    if not namespaces and not any(variables):
+        return Filter(str(xpath), bool(ordered))
     pairs = [tuple((str(name), str(value)) for name, value in each) for each in (namespaces, *variables)]
     return Filter(str(xpath), bool(ordered), *pairs)

@@ -75,7 +75,7 @@ class Router:
             return
         entries = broker.publications.matching(message.body)
         if message.path is not None:
-            entries = [entry for entry in entries if entry.linear]
+            entries = [entry for entry in entries if broker.publications.is_linear(entry)]
         broker.seen.first(key, WHOLE)
         broker.counters.documents += 1
         broker.counters.unmatched += not entries
@@ -110,7 +110,7 @@ class Router:
     def _deliver_late(self, out: Outcome, message: Publish, clients: list[str]) -> None:
         entries = self.broker.publications.matching(message.body)
         if message.path is not None:
-            entries = [entry for entry in entries if entry.linear]
+            entries = [entry for entry in entries if self.broker.publications.is_linear(entry)]
         self._deliver(out, message.document, message.body, entries, clients)
 
     def _send(self, out: Outcome, target: str, message: Publish, why: str) -> None:
@@ -142,7 +142,8 @@ class Router:
         }
         targets = _neighbours(entries, origin)
         if broker.policy.unit == "path" and message.path is None:
-            whole.update(_neighbours([entry for entry in entries if not entry.linear], origin))
+            branched = [entry for entry in entries if not broker.publications.is_linear(entry)]
+            whole.update(_neighbours(branched, origin))
             partly = {target: why for target, why in targets.items() if target not in whole}
             if any(broker.links[target].is_gone_around for target in partly):
                 whole.update(partly)
@@ -160,7 +161,8 @@ class Router:
     def _send_paths(self, out: Outcome, message: Publish, targets: Iterable[str]) -> None:
         broker = self.broker
         for number, (_, path) in enumerate(_core.leaf_paths(message.body, broker.policy.limits)):
-            entries = [entry for entry in broker.publications.matching(path) if entry.linear]
+            matching = broker.publications.matching(path)
+            entries = [entry for entry in matching if broker.publications.is_linear(entry)]
             wanted = _neighbours(entries, None)
             for target in targets:
                 if target in wanted:
