@@ -269,10 +269,12 @@ TABLES: dict[str, Table] = {
         "spark-ways",
         "matches / document",
         "core/s",
-        "data source/s",
+        "files/s",
         "DataFrame/s",
-        "data source, share of 2 cores",
-        "DataFrame, share of 2 cores",
+        "files, start s",
+        "files, share of processor time",
+        "data source, share of processor time",
+        "DataFrame, share of processor time",
     ),
     "spark-peers": plain(
         "spark-peers", "xpath_boolean/s", "lxml/s", "Pathcast/s", "× xpath_boolean", "× lxml"
