@@ -40,6 +40,7 @@ from pathcast.spark.options import BATCH_BYTES, MatchOptions, Mode
 from pathcast.spark.worker.answers import RESULTS, SHAPES, Result, Shape
 from pathcast.spark.worker.imports import freeze_imports
 from pathcast.spark.worker.match import MatchJob, match_batches
+from pathcast.spark.worker.route import RoutedJob, match_routed
 from pathcast.spark.worker.split import MAX_RECORD, Splitter
 from pathcast.spark.worker.splits import ReadJob, Split, read_split
 from pathcast.spark.worker.unpack import UnpackJob
@@ -107,10 +108,9 @@ class _Source:
         return find_files(self.paths, self.glob)
 
     def plan(self, files: Sequence[Found], compiled: Compiled) -> list[InputPartition]:
-        """A task for each split and shard; those of a shard follow one another."""
+        """A task for each split and shard, those of a shard together; one for a split if there is routing."""
         check_engine(self.match.engine, compiled.manifest.settings)
         splits = plan_splits(files, self.split_bytes)
-        tasks: list[InputPartition] = []
         shards = opened_from(compiled, self.match.engine)
         if len(shards) > 1 and self.result in ("grouped", "delivered"):
             raise ValueError(
@@ -118,6 +118,7 @@ class _Source:
                 "them into one, or use match(), which puts the lists of several together"
             )
         tells = self.match.mode != "DROPMALFORMED"
+        jobs: list[MatchJob] = []
         for shard in shards:
             first = shard.shard.number == 0
             if self.result == "dead" and not first and not (tells and shard.shard.on_tree):
@@ -133,20 +134,28 @@ class _Source:
                 tells_undecided=tells,
                 nodes=self.match.nodes,
             )
-            tasks += [_Task(split, self.read, job) for split in splits]
-        return tasks
+            jobs.append(job)
+        routing = compiled.manifest.routing
+        if routing and self.result != "dead":
+            settings = compiled.manifest.settings
+            every = RoutedJob(str(compiled.path), routing, settings, tuple(jobs))
+            return [_Task(split, self.read, every) for split in splits]
+        return [_Task(split, self.read, job) for job in jobs for split in splits]
 
 
 class _Task(InputPartition):
     """One split and what to do with it."""
 
-    def __init__(self, split: Split, read: ReadJob, job: MatchJob) -> None:
+    def __init__(self, split: Split, read: ReadJob, job: MatchJob | RoutedJob) -> None:
         super().__init__(None)
         self.split, self.read, self.job = split, read, job
 
     def run(self) -> Iterator[Any]:
         freeze_imports()
-        return match_batches(read_split(self.split, self.read), self.job)
+        documents = read_split(self.split, self.read)
+        if isinstance(self.job, RoutedJob):
+            return match_routed(documents, self.job)
+        return match_batches(documents, self.job)
 
 
 class PathcastDataSource(DataSource):

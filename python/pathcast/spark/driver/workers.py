@@ -103,7 +103,9 @@ def shard_files(spark: SparkSession, compiled: Compiled, options: MatchOptions) 
     """Where workers find each shard; the files are sent first if workers do not see them."""
     manifest = compiled.manifest
     if needs_shipping(spark) if options.ship is None else options.ship:
-        ship_files(spark, compiled.path, (name for shard in manifest.shards for name in shard.files))
+        routing = [manifest.routing.name] if manifest.routing else []
+        names = [name for shard in manifest.shards for name in shard.files]
+        ship_files(spark, compiled.path, names + routing)
     return opened_from(compiled, options.engine)
 
 

@@ -32,10 +32,12 @@ __all__ = [
     "find_file",
     "hidden",
     "numbered",
+    "numbered_texts",
     "open_shard",
     "read_rows",
     "single",
     "stored_rows",
+    "verify",
 ]
 
 Batches: TypeAlias = Iterator[Any]
@@ -82,8 +84,8 @@ class _Base:
     def __init__(self, files: ShardFiles) -> None:
         shard = files.shard
         index_path, self._rows_path = (find_file(files.folder, name) for name in (shard.index, shard.rows))
-        _verify(self._rows_path, shard.rows_sha256)
-        _verify(index_path, shard.index_sha256)
+        verify(self._rows_path, shard.rows_sha256)
+        verify(index_path, shard.index_sha256)
         try:
             self._rows = read_rows(self._rows_path)
             if files.engine == "auto":
@@ -107,7 +109,7 @@ class _Base:
             self._take_back()
             if files.shard.delta is not None:
                 path = find_file(files.folder, files.shard.delta)
-                _verify(path, str(files.shard.delta_sha256))
+                verify(path, str(files.shard.delta_sha256))
                 self._apply(read_rows(path))
             self._applied = files.shard.delta_sha256
         if len(self._index) != files.shard.subscriptions:
@@ -172,7 +174,8 @@ def stored_rows(folder: str, shard: Shard) -> Any:
     return pa.concat_tables([kept, added]).sort_by("id")
 
 
-def _verify(path: str, wanted: str) -> None:
+def verify(path: str, wanted: str) -> None:
+    """Raises unless a file has the contents that the manifest promised."""
     if sha256(path) != wanted:
         raise _damaged(path, "its contents are not what the manifest says")
 
@@ -225,6 +228,11 @@ def numbered(rows: Any, numbers: Any = None) -> Any:
     if rows["variables"].null_count == rows.num_rows:
         return pa.table(columns)
     return _with_variables(rows, numbers)
+
+
+def numbered_texts(texts: Any) -> Any:
+    """Expressions without anything else, numbered."""
+    return pa.table({"id": pa.array(range(len(texts)), pa.int64()), "xpath": texts})
 
 
 def _with_variables(rows: Any, numbers: Any) -> Iterator[Any]:
