@@ -72,6 +72,7 @@ EXPERIMENTS: dict[str, Callable[[Kept, Plan], Iterator[Row]]] = {
     "spark-peers": spark.peers,
     "spark-shards": scale.shards,
     "spark-millions": scale.millions,
+    "spark-placement": scale.simulated,
     "service": service.table,
     "playground": playground.table,
     "relational": relational.subscriptions,

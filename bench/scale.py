@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING
 
 from bench import spark as pipeline
@@ -22,12 +23,19 @@ from bench.plan import Plan
 from bench.workloads import WORKLOADS
 from bench.workloads.alerts import CATEGORIES, LANGUAGES, REGIONS, SOURCES
 from pathcast.errors import PathcastError
+from pathcast.index import Index
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from pathcast.spark import Compiled
 
+FIELDS = {
+    "category": CATEGORIES.values,
+    "source": SOURCES.values,
+    "region": REGIONS.values,
+    "language": LANGUAGES.values,
+}
 SIZE = int(1_000_000 * scale())
 SHARDS = 16
 PART, ROUNDS = max(200, int(10_000 * scale())), 3  # the first warms
@@ -138,22 +146,74 @@ def millions(kept: Kept, plan: Plan) -> Iterator[Row]:
             )
 
 
+def simulated(kept: Kept, plan: Plan) -> Iterator[Row]:
+    """Where a hundred million would be placed: how many shards a document concerns, and how even they are."""
+    from pathcast.spark.driver.placement import SAMPLE, placement
+    from pathcast.spark.worker.placing import place_of
+
+    documents = list(islice(WORKLOADS["alerts"].documents(6), 2_000))
+    for size in (10_000_000, 100_000_000):
+        if kept.has(f"{size:,} subscriptions"):
+            continue
+        shards = size // ROWS_OF_A_SHARD
+        xpaths = [expression(number) for number in range(0, size, size // SAMPLE)]
+        seconds, routing = timed(partial(placement, xpaths, shards))
+        order = {field.text: at for at, field in enumerate(routing.fields)}
+        of: dict[str, set[int]] = {}
+        sizes = [0.0] * shards
+        for xpath in map(expression, Random(size).sample(range(size), SAMPLE)):  # others than the sample
+            text, first, last = place_of(xpath, routing, order)
+            for shard in range(first, last + 1):
+                sizes[shard] += size / SAMPLE / (last - first + 1)
+            of.setdefault(text or "/*", set()).update(range(first, last + 1))
+        texts = list(of)
+        router = Index()
+        router.add_many(enumerate(texts))
+        used, found = timed(lambda: router.match_many(documents).to_arrow(), time.process_time)  # noqa: B023
+        concerned = [len({shard for at in each for shard in of[texts[at]]}) for each in found.to_pylist()]
+        yield Row(
+            f"{size:,} subscriptions",
+            {
+                "shards": shards,
+                "placing s": seconds,
+                "requirements": len(texts),
+                "routing MB": router.stats()["memory_bytes"] / 1e6,
+                "routing µs / document": 1e6 * used / len(documents),
+                "shards a document concerns": sum(concerned) / len(concerned),
+                "largest shard / mean": max(sizes) / (size / shards),
+            },
+        )
+
+
 def distinct(spark: SparkSession, size: int) -> DataFrame:
-    """Subscriptions that are all different: one in seven an author, the others four equal fields."""
+    """`expression` of every number, made by Spark."""
     from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-    def value(at: int, values: tuple[str, ...]) -> object:
-        words = F.array(*(F.lit(word) for word in values))
-        return F.element_at(words, (F.floor(F.col("id") / at) % len(values) + 1).cast("int"))
-
-    fields = {"category": CATEGORIES, "source": SOURCES, "region": REGIONS, "language": LANGUAGES}
     tests, at = [], 1
-    for name, drawn in fields.items():
-        tests.append(F.format_string(f"[{name} = '%s']", value(at, drawn.values)))  # type: ignore[arg-type]
-        at *= len(drawn.values)
+    for name, words in FIELDS.items():
+        number = F.floor(F.col("id") / at) % len(words)
+        listed = F.array(*(F.lit(word) for word in words))
+        tests.append(F.format_string(f"[{name} = '%s']", F.element_at(listed, (number + 1).cast("int"))))
+        at *= len(words)
+    tests.append(F.format_string("[priority >= %d]", F.floor(F.col("id") / at) + 1))
     author = F.format_string("/item[author/@id = 'a%d']", F.col("id"))
     xpath = F.when(F.col("id") % 7 == 0, author).otherwise(F.concat(F.lit("/item"), *tests))
     return spark.range(size).select("id", xpath.alias("xpath"))
+
+
+def expression(number: int) -> str:
+    """One of the subscriptions that are all different: of seven one author, the others five fields.
+
+    >>> expression(7), expression(8) == expression(9)
+    ("/item[author/@id = 'a7']", False)
+    """
+    if number % 7 == 0:
+        return f"/item[author/@id = 'a{number}']"
+    tests, left = [], number
+    for name, words in FIELDS.items():
+        tests.append(f"[{name} = '{words[left % len(words)]}']")
+        left //= len(words)
+    return f"/item{''.join(tests)}[priority >= {left + 1}]"
 
 
 def _java(spark: SparkSession) -> float:

@@ -132,8 +132,8 @@ class Field:
     first: int
     last: int
     """The shards over which values without a place of their own are spread."""
-    loose: bool = False
-    """Whether documents are routed by the field being there, because it has too many values."""
+    prefix: int | None = None
+    """With too many values, documents are routed by so many of their first characters; 0: by the field."""
 
 
 @dataclass(frozen=True)

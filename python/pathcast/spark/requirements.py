@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-__all__ = ["Requirement", "requirements"]
+__all__ = ["Requirement", "prefixed", "requirements"]
 
 _NAME = r"[^\W\d][\w.-]*"
 _QNAME = rf"(?:{_NAME}:)?{_NAME}"
@@ -33,6 +33,24 @@ class Requirement(NamedTuple):
     """What is tested, whatever the value: an expression too, and weaker still."""
     text: str
     """The test."""
+
+
+def prefixed(requirement: Requirement, length: int) -> str:
+    """A weaker test, of the first characters of the value; of the field alone if there are none to test.
+
+    >>> prefixed(Requirement("/item[a/@id]", "/item[a/@id = 'xyz']"), 2)
+    "/item[a/@id[starts-with(., 'xy')]]"
+    >>> prefixed(Requirement("/item/a[.]", '/item/a[. = "x"]'), 2)
+    '/item/a[starts-with(., "x")]'
+    >>> prefixed(Requirement("/item[a]", "/item[a = 12]"), 2), prefixed(Requirement("//a", "//a"), 2)
+    ('/item[a]', '//a')
+    """
+    field, text = requirement
+    value = text[len(field) - 1 :].removeprefix(" = ")[:-1]
+    if not length or value[:1] not in ("'", '"') or len(value) < 3:
+        return field
+    test = f"[starts-with(., {value[: 1 + min(length, len(value) - 2)]}{value[0]})]"
+    return f"{field[:-3]}{test}" if field.endswith("[.]") else f"{field[:-1]}{test}]"
 
 
 def requirements(xpath: str) -> list[Requirement]:

@@ -37,6 +37,8 @@ from pathcast.spark.driver.delta import FEW, changed_shards
 from pathcast.spark.driver.routing import placed, sampled, written
 from pathcast.spark.driver.workers import needs_shipping, on_worker, ship_files
 from pathcast.spark.leases import check_types, writing
+from pathcast.spark.places import local_path
+from pathcast.spark.store import mirrored, publish
 from pathcast.spark.worker.compile import REQUIRED, CompileJob, compile_shard
 
 if TYPE_CHECKING:
@@ -85,11 +87,13 @@ def compile_subscriptions(
 
     The folder may hold an older artifact: shards whose rows are the same are not built again, and jobs that
     use the old one are not disturbed. Best is a folder that all workers see; otherwise the indexes travel
-    through the driver.
+    through the driver. `path` may be the URL of an object store that `fsspec` opens; workers then fetch their
+    shards from there.
     """
     if shards < 1:
         raise ValueError(f"shards must be at least 1, not {shards}")
-    folder = local_folder(path)
+    url = None if local_path(path) is not None else os.fspath(path)
+    folder = mirrored(url) if url else local_folder(path)
     folder.mkdir(parents=True, exist_ok=True)
     if impossible not in ("ignore", "reject"):
         raise ValueError(f"impossible must be 'ignore' or 'reject', not {impossible!r}")
@@ -132,7 +136,9 @@ def compile_subscriptions(
         manifest = Manifest(settings, id_type, subscriber_type, made, routing=routing)
         check_types(folder, manifest.types)  # a stream may have begun meanwhile
         manifest.write(folder)
-    return Compiled(folder, manifest, subscriptions.sparkSession)
+        if url:
+            publish(folder, [*manifest.files, manifest.name], url)
+    return Compiled(folder, manifest, subscriptions.sparkSession, url)
 
 
 def update_subscriptions(
@@ -153,6 +159,8 @@ def update_subscriptions(
     if not isinstance(compiled, Compiled):
         compiled = Compiled.open(compiled)
     manifest, count = compiled.manifest, compiled.shards
+    if compiled.store:
+        raise ValueError(f"{compiled.store} is changed by compiling the whole table again")
     if manifest.routing:
         raise ValueError(
             "these subscriptions were compiled with route=True, which places a row by what it requires: "

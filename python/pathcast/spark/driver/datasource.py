@@ -138,7 +138,7 @@ class _Source:
         routing = compiled.manifest.routing
         if routing and self.result != "dead":
             settings = compiled.manifest.settings
-            every = RoutedJob(str(compiled.path), routing, settings, tuple(jobs))
+            every = RoutedJob(compiled.place, routing, settings, tuple(jobs))
             return [_Task(split, self.read, every) for split in splits]
         return [_Task(split, self.read, job) for job in jobs for split in splits]
 

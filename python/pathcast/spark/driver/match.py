@@ -175,7 +175,7 @@ class _Plan:
         manifest = compiled.manifest
         assert manifest.routing is not None
         jobs = tuple(self._job(result, compiled, files) for files in shards)
-        job = RoutedJob(str(compiled.path), manifest.routing, manifest.settings, jobs)
+        job = RoutedJob(compiled.place, manifest.routing, manifest.settings, jobs)
         return answers(result, documents, on_worker(match_routed, job), manifest, self._options.nodes)
 
     def _mapped(

@@ -37,7 +37,7 @@ def match_files(
     text: `match_files(spark, "/data/news", "/data/index", id="number", document="body")`.
     """
     spark.dataSource.register(PathcastDataSource)
-    folder = subscriptions.path if isinstance(subscriptions, Compiled) else subscriptions
+    folder = subscriptions.place if isinstance(subscriptions, Compiled) else subscriptions
     places = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     load = partial(_load, spark, os.fspath(folder), [os.fspath(place) for place in places], options)
     return Matched(load(result), load("dead"), partial(load, "tagged"))

@@ -6,8 +6,9 @@ Fields are chosen greedily, those that most of the remaining subscriptions compa
 the fewer shards a document concerns.
 
 It is decided from a sample on the driver. Requirements that many subscriptions of the sample have get a place
-of their own; the others of a field are spread by a hash. Subscriptions of which no requirement is known go
-to shards that see every document.
+of their own; the others of a field are spread by a hash. Where a field has very many values, such as ids, the
+first characters take their place, so that the routing index stays small. Subscriptions of which no
+requirement is known go to shards that see every document.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from pathcast.spark.artifact import Field, Routing
-from pathcast.spark.requirements import Requirement, requirements
+from pathcast.spark.requirements import Requirement, prefixed, requirements
 from pathcast.spark.worker.placing import required
 
 __all__ = ["SAMPLE", "placement"]
 
 SAMPLE = 50_000
 """Subscriptions that are looked at."""
+_LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16)  # of prefixes, in characters
+_PREFIXES = 2_000  # of a field in the sample; longer ones are as many as values
 _FIELDS = 64  # more would be more shards for a document than they are worth
 _OFTEN = 5  # in the sample, for a place of its own
 _VALUES = 100_000  # of a field; with more, the routing index would be as large as a shard
@@ -38,22 +41,21 @@ def placement(xpaths: Iterable[str], shards: int) -> Routing:
     rows = list(xpaths)
     needs = [requirements(xpath) for xpath in rows]
     order = {field: at for at, field in enumerate(_fields(needs))}
-    counts: dict[str, Counter[str]] = {field: Counter() for field in order}
+    counts: dict[str, Counter[Requirement]] = {field: Counter() for field in order}
     for xpath in rows:
         found = required(xpath, order)
         if found is not None:
-            counts[found[0]][found[1]] += 1
-    filling = _Filling(max(1, len(rows)) / shards, shards)
+            counts[found.field][found] += 1
+    share = max(1, len(rows)) / shards
+    filling = _Filling(share, shards)
     fields, places = [], {}
-    for field, values in counts.items():
-        if _distinct(values) > _VALUES:
-            fields.append(Field(field, *filling.take(values.total()), loose=True))
-            continue
+    for field, found_values in counts.items():
+        prefix, values = _tested(found_values, share)
         often = sorted(text for text, count in values.items() if count >= _OFTEN)
         for text in often:
             places[text] = filling.take(values[text])
         rest = values.total() - sum(values[text] for text in often)
-        fields.append(Field(field, *filling.take(rest)))
+        fields.append(Field(field, *filling.take(rest), prefix))
     return Routing(tuple(fields), places, filling.take(len(rows) - sum(c.total() for c in counts.values())))
 
 
@@ -78,6 +80,22 @@ def _fields(needs: Sequence[list[Requirement]]) -> list[str]:
         chosen.append(best)
         left = Counter({fields: count for fields, count in left.items() if best not in fields})
     return chosen
+
+
+def _tested(values: Counter[Requirement], share: float) -> tuple[int | None, Counter[str]]:
+    """By how many characters documents are routed, None for the whole value, and the tests that makes."""
+    whole = Counter({requirement.text: count for requirement, count in values.items()})
+    if _distinct(whole) <= _VALUES:
+        return None, whole
+    tests = whole
+    for length in _LENGTHS:
+        tests = Counter()
+        for requirement, count in values.items():
+            tests[prefixed(requirement, length)] += count
+        # Enough of them to fill shards evenly, and to tell documents apart.
+        if max(tests.values()) <= share / 4 or len(tests) > _PREFIXES:
+            break
+    return length, tests
 
 
 def _distinct(values: Counter[str]) -> float:

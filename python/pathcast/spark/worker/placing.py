@@ -9,7 +9,7 @@ from zlib import crc32
 import pyarrow as pa
 
 from pathcast.spark.artifact import Routing
-from pathcast.spark.requirements import requirements
+from pathcast.spark.requirements import Requirement, prefixed, requirements
 from pathcast.spark.worker.shards import Batches
 
 __all__ = ["PlacingJob", "place_of", "place_rows", "required"]
@@ -41,8 +41,8 @@ def place_rows(batches: Batches, job: PlacingJob) -> Batches:
         yield pa.RecordBatch.from_pydict(columns)
 
 
-def required(xpath: str, order: Mapping[str, int]) -> tuple[str, str] | None:
-    """The field and the text of the requirement that counts; None if there is none."""
+def required(xpath: str, order: Mapping[str, int]) -> Requirement | None:
+    """The requirement that counts; None if there is none."""
     known = [each for each in requirements(xpath) if each.field in order]
     return min(known, key=lambda each: order[each.field], default=None)
 
@@ -52,10 +52,8 @@ def place_of(xpath: str, routing: Routing, order: Mapping[str, int]) -> tuple[st
     found = required(xpath, order)
     if found is None:
         return None, *routing.always
-    name, text = found
-    field = routing.fields[order[name]]
-    if field.loose:
-        return name, field.first, field.last
+    field = routing.fields[order[found.field]]
+    text = found.text if field.prefix is None else prefixed(found, field.prefix)
     if text in routing.places:
         return text, *routing.places[text]
     shard = field.first + crc32(text.encode()) % (field.last - field.first + 1)

@@ -23,6 +23,8 @@ import pyarrow.compute as pc
 from pathcast.errors import IndexFormatError
 from pathcast.index import Index
 from pathcast.spark.artifact import Settings, Shard, sha256
+from pathcast.spark.places import local_path
+from pathcast.spark.store import fetched
 from pathcast.subscriptions import variables_from
 
 __all__ = [
@@ -188,7 +190,9 @@ def _damaged(path: str, why: object) -> IndexFormatError:
 
 
 def find_file(folder: str, name: str) -> str:
-    """Where this process has a file of an artifact: in the folder, if it sees it, or among shipped files."""
+    """Where this process has a file of an artifact: fetched, in the folder if it sees it, or shipped."""
+    if local_path(folder) is None:
+        return str(fetched(folder, name))
     place = os.path.join(folder, name)
     if os.path.exists(place):
         return place
