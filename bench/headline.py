@@ -17,7 +17,7 @@ from bench.harness.kept import Kept, Row
 from bench.page import svg
 from bench.workloads import WORKLOADS
 
-PAGES = ("docs/performance.md", "docs/production.md", "docs/spark.md", "docs/design/*.md")
+PAGES = ("docs/performance.md", "docs/production.md", "docs/scale.md", "docs/spark.md", "docs/design/*.md")
 RESULTS = ROOT / "benchmarks/results"
 CHART = ROOT / "docs/images/performance.svg"
 COLOURS = dict(zip(WORKLOADS, ("#1f6f8b", "#c4661f", "#7a4fa3", "#1f7a4d", "#a33b20"), strict=True))
@@ -276,6 +276,14 @@ TABLES: dict[str, Table] = {
     ),
     "spark-peers": plain(
         "spark-peers", "xpath_boolean/s", "lxml/s", "Pathcast/s", "× xpath_boolean", "× lxml"
+    ),
+    "spark-placement": plain(
+        "spark-placement",
+        "shards",
+        "requirements",
+        "routing MB",
+        "shards a document concerns",
+        "largest shard / mean",
     ),
     "filters": plain("filters", "matches / document", "unseen match µs", "median µs", "× tokeniser"),
     "values": plain(

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 CORES = 2
 PART = max(200, int(25_000 * scale()))  # documents of a round
+LONG, LONG_ROUNDS = max(200, int(100_000 * scale())), 3  # whose start is told apart; the first warms
 WARM, ROUNDS = 2, 4
 SIZES = (10_000, 100_000, 1_000_000)
 ALERTS = (1_000, 10_000, 100_000)
@@ -100,58 +101,70 @@ def _grown(spark: SparkSession, folder: Path, frame: DataFrame, size: int, queri
 
 
 def ways(kept: Kept, plan: Plan) -> Iterator[Row]:
-    """Documents/s of `alerts` on local[2], by the data source and by a DataFrame: a share of both cores."""
+    """Documents/s of `alerts` on local[2], from files and from a DataFrame: a share of both cores."""
     sizes = [size for size in ALERTS if not kept.has(f"{size:,} subscriptions")]
     if not sizes:
         return
     workload = WORKLOADS["alerts"]
     with _session() as (spark, folder):
-        places = [folder / f"round-{number}" for number in range(WARM + ROUNDS)]
         drawn = workload.documents(1)
+        few = folder / "few"
+        _write(few, islice(drawn, FILES))
+        places = [folder / f"round-{number}" for number in range(LONG_ROUNDS)]
         for place in places:
-            _write(place, islice(drawn, PART))
+            _write(place, islice(drawn, LONG))
         queries = workload.queries(max(sizes))
         for size in sizes:
-            yield _side_by_side(spark, folder, places, queries[:size])
+            yield _side_by_side(spark, folder, few, places, queries[:size])
 
 
-def _side_by_side(spark: SparkSession, folder: Path, places: Sequence[Path], queries: Sequence[str]) -> Row:
-    from pathcast.spark import PathcastDataSource, compile_subscriptions, match
+def _side_by_side(
+    spark: SparkSession, folder: Path, few: Path, places: Sequence[Path], queries: Sequence[str]
+) -> Row:
+    """Every round: a job of a few documents, which is what starting costs, and a job of many."""
+    from pathcast.spark import PathcastDataSource, compile_subscriptions, match, match_files
 
     spark.dataSource.register(PathcastDataSource)
     subscriptions = _subscriptions(spark, folder, queries)
     compiled = compile_subscriptions(subscriptions, folder / f"index-{len(queries)}")
     index = Index.load(str(compiled.path / compiled.manifest.shards[0].index))
     reader = spark.read.format("pathcast").option("index", str(compiled.path))
-    seconds: dict[str, list[float]] = {"alone": [], "data source": [], "DataFrame": []}
+    jobs: dict[str, Callable[[Path], int]] = {
+        "files": lambda place: match_files(spark, place, compiled).matches.count(),
+        "data source": lambda place: reader.load(str(place)).count(),
+        "DataFrame": lambda place: match(spark.read.parquet(str(place)), compiled).matches.count(),
+    }
+    alone: list[float] = []
+    seconds: dict[str, list[float]] = {name: [] for name in jobs}
+    used: dict[str, list[float]] = {name: [] for name in jobs}
+    starts: dict[str, list[float]] = {name: [] for name in jobs}
     matches = 0
     for number, place in enumerate(places):
-        documents = spark.read.parquet(str(place))
-        tasks: dict[str, Callable[[], int]] = {
-            "alone": partial(_match_alone, index, _in_memory(place)),
-            "data source": reader.load(str(place)).count,
-            "DataFrame": match(documents, compiled)[0].count,
+        documents = _in_memory(place)
+        took, expected = timed(partial(_match_alone, index, documents), time.process_time)
+        alone += [took / len(documents)] if number else []
+        matches += expected
+        for name in reversed(jobs) if number % 2 else jobs:
+            start, _ = timed(partial(jobs[name], few))
+            before = processor_seconds()
+            took, found = timed(partial(jobs[name], place))
+            _same(f"{name}, {len(queries):,} subscriptions", found, expected)
+            if number:
+                starts[name].append(start)
+                seconds[name].append(took / len(documents))
+                used[name].append((processor_seconds() - before) / len(documents))
+    row: dict[str, float] = {"matches / document": matches / (len(places) * LONG), "core/s": 1 / min(alone)}
+    for name in jobs:
+        best = min(seconds[name])
+        once = max(best - min(starts[name]) / LONG, 1e-9)
+        row |= {
+            f"{name}/s": 1 / best,
+            f"{name}, start s": min(starts[name]),
+            f"{name}, share of 2 cores": min(alone) / (CORES * best),
+            f"{name}, once started": min(alone) / (CORES * once),
+            f"{name}, share of processor time": min(alone) / (min(used[name]) or float("nan")),
         }
-        counts: dict[str, int] = {}
-        for turn in reversed(tasks) if number % 2 else tasks:
-            taken, counts[turn] = timed(tasks[turn])
-            if number >= WARM:
-                seconds[turn].append(taken / PART)
-        for turn, count in counts.items():
-            _same(f"{turn}, {len(queries):,} subscriptions", count, counts["alone"])
-        matches += counts["alone"]
-    alone = min(seconds["alone"])
-    return Row(
-        f"{len(queries):,} subscriptions",
-        {
-            "matches / document": matches / (len(places) * PART),
-            "core/s": 1 / alone,
-            "data source/s": 1 / min(seconds["data source"]),
-            "DataFrame/s": 1 / min(seconds["DataFrame"]),
-            "data source, share of 2 cores": alone / (CORES * min(seconds["data source"])),
-            "DataFrame, share of 2 cores": alone / (CORES * min(seconds["DataFrame"])),
-        },
-    )
+    return Row(f"{len(queries):,} subscriptions", row)
 
 
 def peers(kept: Kept, plan: Plan) -> Iterator[Row]:

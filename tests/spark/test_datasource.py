@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from pyspark.sql.streaming.datasource import ReadMaxFiles
 from pyspark.sql.types import StructType
 
-from pathcast.spark import PathcastDataSource, compile_subscriptions, remove_unused
+from pathcast.spark import PathcastDataSource, compile_subscriptions, match_files, remove_unused
 from pathcast.spark.driver.splits import find_files, plan_splits
 from tests.spark.data import World, world
 from tests.spark.shards import published
@@ -58,6 +58,9 @@ def test_it_gives_what_the_index_gives(spark: SparkSession, tmp_path: Path, shar
     tagged = source(spark, *places, result="tagged")
     assert tagged.where("reason is null").count() == len(here.matches())
     assert tagged.where("reason is not null").count() == len(here.dead())
+    called, refused = match_files(spark, places[1], places[0], splitBytes="2000")
+    assert sorted(called.collect()) == sorted(rows)
+    assert sorted(refused.collect()) == sorted(dead)
     if shards > 1:
         with pytest.raises(Exception, match="result grouped is of one shard"):
             source(spark, *places, result="grouped").collect()
@@ -67,6 +70,25 @@ def test_it_gives_what_the_index_gives(spark: SparkSession, tmp_path: Path, shar
     assert len(grouped) == len(here.documents) - len(here.dead())
     delivered = source(spark, *places, result="delivered").collect()
     assert sorted((row.doc_id, id) for row in delivered for id in row.subscriptions) == here.matches()
+
+
+def test_lists_of_ids_become_rows(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [(1, "//a"), (2, "//b"), (3, "/a")]
+    compiled = compile_subscriptions(spark.createDataFrame(rows, "id int, xpath string"), tmp_path / "index")
+    table = pa.table({"doc_id": ["x", "y", "z", "bad"], "xml": ["<a><b/></a>", "<c/>", "<b/>", "<a>"]})
+    pq.write_table(table, tmp_path / "one.parquet")
+    pq.write_table(table.slice(0, 1), tmp_path / "two.parquet")
+    both = match_files(spark, [tmp_path / "one.parquet", tmp_path / "two.parquet"], compiled)
+    assert both.matches.schema.simpleString() == "struct<doc_id:string,subscription_id:int>"
+    assert sorted(both.matches.collect()) == sorted([("x", 1), ("x", 2), ("x", 3)] * 2 + [("z", 2)])
+    assert [row.doc_id for row in both.dead.collect()] == ["bad"]
+    tagged = both.tagged.select("doc_id", "subscription_id", "kind").collect()
+    assert [tuple(row) for row in tagged if row.kind] == [("bad", None, "malformed")]
+    assert len(tagged) == 8
+    lists = source(spark, compiled.path, tmp_path / "one.parquet", shape="lists").collect()
+    assert [tuple(row) for row in lists] == [("x", [1, 2, 3]), ("z", [2])]
+    with pytest.raises(Exception, match="shape must be one of lists, rows"):
+        source(spark, compiled.path, tmp_path / "one.parquet", shape="table").collect()
 
 
 def test_folders_archives_and_records(spark: SparkSession, tmp_path: Path) -> None:

@@ -52,8 +52,9 @@ def test_lists_of_any_length_are_sent_whole(
     monkeypatch.setattr(answers, "_LISTED", listed)
     monkeypatch.setattr(answers, "SENT", together)
     rows = sent(monkeypatch, "matches", subscribers)
-    found = [(row["doc_id"], each["subscription_id"]) for row in rows for each in row["found"]]
+    found = [(row["doc_id"], each) for row in rows for each in row["found"]]
     if subscribers:
+        found = [(document, each["subscription_id"]) for document, each in found]
         assert all(
             each["subscriber"] == "who-" + each["subscription_id"][1:]
             for row in rows

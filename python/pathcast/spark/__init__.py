@@ -3,8 +3,9 @@
 Works in classic and in Spark Connect sessions. `driver` plans, `worker` reads and matches; the two share the
 format of compiled subscriptions (`artifact`) and the options. `read_documents` makes tables of documents,
 `compile_subscriptions` turns a table of subscriptions into an index in a folder, `match` matches, `stream`
-matches documents as they arrive, and `deliver` puts what matched into outboxes. `PathcastDataSource` matches
-files without taking their documents through Java, and `register_functions` does it in SQL.
+matches documents as they arrive, and `deliver` puts what matched into outboxes. `match_files` matches files
+without taking their documents through Java, with the data source `PathcastDataSource`, and
+`register_functions` does it in SQL.
 
     from pathcast.spark import compile_subscriptions, match, read_documents
 
@@ -20,6 +21,7 @@ from pathcast.spark.driver.delivery_ids import delivery_id, document_hash
 from pathcast.spark.driver.documents import kafka_documents, read_documents
 from pathcast.spark.driver.functions import register_functions
 from pathcast.spark.driver.match import Matched, match, match_tagged, split_tagged
+from pathcast.spark.driver.match_files import match_files
 from pathcast.spark.driver.outbox_log import acknowledge_outbox, read_outbox, write_outboxes
 from pathcast.spark.driver.outboxes import deliver, send_outboxes
 from pathcast.spark.driver.sinks import Batch, FileSink, KafkaSink, Sink, StreamError, read_deliveries
@@ -47,6 +49,7 @@ __all__ = [
     "document_hash",
     "kafka_documents",
     "match",
+    "match_files",
     "match_tagged",
     "read_deliveries",
     "read_documents",

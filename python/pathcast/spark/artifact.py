@@ -6,11 +6,13 @@
     shard-00000-4f5c9a….arrow            the subscriptions, sorted by id
     shard-00000-c2271e….delta.arrow      what changed since the shard was compiled, if anything
     shard-00000-08d12b….rejected.arrow   the rows that were refused, if any
+    routing-71c09e….arrow                which shards a document can concern, if it is routed
 
-A subscription's shard depends on its id alone, and a file's name on the content it was made from: a shard
-whose rows did not change keeps its files, and a running job never sees a file change under it. The index
-answers with row numbers because numbers are cheaper to hand over than strings, and because the row gives the
-id in its own type and the subscriber with one `take`; the Arrow file is mapped into memory, not read.
+A subscription's shard depends on its id alone, or on what it requires of a document if documents are routed;
+a file's name depends on the content it was made from. So a shard whose rows did not change keeps its files,
+and a running job never sees a file change under it. The index answers with row numbers because numbers are
+cheaper to hand over than strings, and because the row gives the id in its own type and the subscriber with
+one `take`; the Arrow file is mapped into memory, not read.
 
 The manifest has the SHA-256 of both files, and a worker opens nothing else: a file that was swapped, in
 whatever folder, is refused.
@@ -35,7 +37,7 @@ from pathcast.index import Index, engines, needs_schema
 from pathcast.limits import Limits
 from pathcast.schema import CompiledSchema
 
-__all__ = ["Manifest", "Settings", "Shard", "check_engine", "replace_file", "sha256"]
+__all__ = ["Field", "Manifest", "Routing", "Settings", "Shard", "check_engine", "replace_file", "sha256"]
 
 FORMAT = 4
 MANIFEST = "manifest.json"
@@ -123,6 +125,34 @@ class Shard:
 
 
 @dataclass(frozen=True)
+class Field:
+    """What of a document is compared with values (an expression), and where those values are."""
+
+    text: str
+    first: int
+    last: int
+    """The shards over which values without a place of their own are spread."""
+    prefix: int | None = None
+    """With too many values, documents are routed by so many of their first characters; 0: by the field."""
+
+
+@dataclass(frozen=True)
+class Routing:
+    """Where subscriptions are by what they require, and how documents find them."""
+
+    fields: tuple[Field, ...]
+    """Of several that a subscription requires, the first counts."""
+    places: Mapping[str, tuple[int, int]]
+    """The shards, first and last, of requirements that many subscriptions have."""
+    always: tuple[int, int]
+    """The shards of subscriptions of which no requirement is known: they see every document."""
+    name: str = ""
+    """The file of all requirements with their shards."""
+    sha256: str = ""
+    requirements: int = 0
+
+
+@dataclass(frozen=True)
 class Manifest:
     """The contents of `manifest.json`."""
 
@@ -132,6 +162,8 @@ class Manifest:
     subscriber_type: str | None
     shards: tuple[Shard, ...]
     pathcast: str = pathcast.__version__
+    routing: Routing | None = None
+    """None if every shard sees every document."""
 
     @property
     def hash(self) -> str:
@@ -140,6 +172,8 @@ class Manifest:
         digest.update(f"{self.id_type} {self.subscriber_type} {len(self.shards)}".encode())
         for shard in self.shards:
             digest.update(shard.hash.encode())
+        if self.routing:
+            digest.update(self.routing.sha256.encode())
         return digest.hexdigest()
 
     @property
@@ -156,7 +190,8 @@ class Manifest:
     def files(self) -> list[str]:
         """The names of all files of all shards."""
         rejected = [shard.rejected for shard in self.shards if shard.rejected]
-        return [*(name for shard in self.shards for name in shard.files), *rejected]
+        routing = [self.routing.name] if self.routing else []
+        return [*(name for shard in self.shards for name in shard.files), *rejected, *routing]
 
     @property
     def name(self) -> str:
@@ -194,6 +229,9 @@ class Manifest:
             "settings": json.loads(_settings_json(self.settings)),
             "shards": [asdict(shard) for shard in self.shards],
         }
+        if self.routing:
+            contents["routing"] = asdict(self.routing)
+            contents = json.loads(json.dumps(contents))  # as it will be read: the checksum is of that
         contents["crc32"] = zlib.crc32(json.dumps(contents, sort_keys=True).encode())
         return (json.dumps(contents, indent=2) + "\n").encode()
 
@@ -245,6 +283,18 @@ def _manifest(contents: dict[str, Any]) -> Manifest:
         subscriber_type=contents["subscriber_type"],
         shards=tuple(Shard(**{name: shard[name] for name in known}) for shard in contents["shards"]),
         pathcast=contents["pathcast"],
+        routing=_routing(contents["routing"]) if "routing" in contents else None,
+    )
+
+
+def _routing(values: dict[str, Any]) -> Routing:
+    return Routing(
+        tuple(Field(**each) for each in values["fields"]),
+        {text: (first, last) for text, (first, last) in values["places"].items()},
+        (values["always"][0], values["always"][1]),
+        values["name"],
+        values["sha256"],
+        values["requirements"],
     )
 
 

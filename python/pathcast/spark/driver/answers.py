@@ -25,7 +25,7 @@ from pyspark.sql.types import (
 from pathcast.spark.artifact import Manifest
 from pathcast.spark.worker.answers import Result
 
-__all__ = ["DEAD_COLUMNS", "NODE_COLUMNS", "answers", "columns"]
+__all__ = ["DEAD_COLUMNS", "NODE_COLUMNS", "answers", "columns", "sent_columns", "unlisted"]
 
 _DEAD = [
     StructField("reason", StringType()),
@@ -56,13 +56,26 @@ def answers(
     nodes: bool = False,
 ) -> DataFrame:
     """What workers say to documents, given as columns `id` and `document`."""
-    id_type = documents.schema["id"].dataType
+    schema = sent_columns(result, documents.schema["id"].dataType, manifest, nodes)
+    return unlisted(documents.mapInArrow(function, schema), schema)
+
+
+def sent_columns(result: Result, id_type: DataType, manifest: Manifest, nodes: bool = False) -> StructType:
+    """What a result consists of as workers send it: matches are lists, of ids if there is no more to them."""
     if result not in ("matches", "tagged"):
-        return documents.mapInArrow(function, columns(result, id_type, manifest))
-    dead = _DEAD if result == "tagged" else []
-    found = StructField("found", ArrayType(_match(manifest, nodes)))
-    sent = documents.mapInArrow(function, StructType([StructField("doc_id", id_type), found, *dead]))
-    return sent.select("doc_id", F.inline("found"), *(field.name for field in dead))
+        return columns(result, id_type, manifest, nodes)
+    match = _match(manifest, nodes)
+    found = StructField("found", ArrayType(match if len(match) > 1 else match[0].dataType))
+    return StructType([StructField("doc_id", id_type), found, *(_DEAD if result == "tagged" else [])])
+
+
+def unlisted(sent: DataFrame, schema: StructType) -> DataFrame:
+    """A row for each match, of lists of them."""
+    if "found" not in schema.names:
+        return sent
+    match = cast(ArrayType, schema["found"].dataType).elementType
+    rows = F.inline("found") if isinstance(match, StructType) else F.explode("found").alias("subscription_id")
+    return sent.select("doc_id", rows, *(name for name in schema.names if name not in ("doc_id", "found")))
 
 
 def _fields(result: Result, manifest: Manifest, nodes: bool) -> list[StructField]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import (
@@ -33,9 +34,12 @@ from pathcast.spark.artifact import Manifest, Settings, Shard, replace_file, sha
 from pathcast.spark.driver.columns import column_type, quoted
 from pathcast.spark.driver.compiled import Compiled, local_folder
 from pathcast.spark.driver.delta import FEW, changed_shards
+from pathcast.spark.driver.routing import placed, sampled, written
 from pathcast.spark.driver.workers import needs_shipping, on_worker, ship_files
 from pathcast.spark.leases import check_types, writing
-from pathcast.spark.worker.compile import CompileJob, compile_shard
+from pathcast.spark.places import local_path
+from pathcast.spark.store import mirrored, publish
+from pathcast.spark.worker.compile import REQUIRED, CompileJob, compile_shard
 
 if TYPE_CHECKING:
     from pathcast.schema import Schema
@@ -61,6 +65,7 @@ def compile_subscriptions(
     schema: Schema | None = None,
     impossible: Literal["ignore", "reject"] = "ignore",
     entities: Literal["html"] | Mapping[str, str] | None = None,
+    route: bool = False,
     id: str = "id",
     xpath: str = "xpath",
 ) -> Compiled:
@@ -76,13 +81,19 @@ def compile_subscriptions(
     ``invalid``. With `impossible="reject"` subscriptions that no valid document can match are bad rows.
     `entities` are those that documents may use without declaring them, as in `pathcast.Index`.
 
+    With `route` subscriptions that require the same of a document share a shard, and `match` and
+    `match_files` ask only the shards that a document can concern. Such a folder is changed by compiling the
+    whole table again.
+
     The folder may hold an older artifact: shards whose rows are the same are not built again, and jobs that
     use the old one are not disturbed. Best is a folder that all workers see; otherwise the indexes travel
-    through the driver.
+    through the driver. `path` may be the URL of an object store that `fsspec` opens; workers then fetch their
+    shards from there.
     """
     if shards < 1:
         raise ValueError(f"shards must be at least 1, not {shards}")
-    folder = local_folder(path)
+    url = None if local_path(path) is not None else os.fspath(path)
+    folder = mirrored(url) if url else local_folder(path)
     folder.mkdir(parents=True, exist_ok=True)
     if impossible not in ("ignore", "reject"):
         raise ValueError(f"impossible must be 'ignore' or 'reject', not {impossible!r}")
@@ -110,14 +121,24 @@ def compile_subscriptions(
         F.lit(True).alias("seed"),
     )
     check_types(folder, {"id_type": id_type, "subscriber_type": subscriber_type})
-    previous = _reusable(folder, settings, id_type, subscriber_type, shards)
+    before = _reusable(folder, settings, id_type, subscriber_type, shards)
+    previous = {shard.number: shard for shard in before.shards if _sound(folder, shard)} if before else {}
+    routing = None
+    if route and shards > 1:
+        routing = (before.routing if before else None) or sampled(rows, shards)
+        rows = placed(rows, routing)
+        seeds = seeds.withColumn("required", F.lit(None).cast("string"))
     with writing(folder):
-        built = _build(rows.unionByName(seeds), folder, settings, previous, shards, changes=False)
+        built, texts = _build(rows.unionByName(seeds), folder, settings, previous, shards, changes=False)
         made = tuple(built[number] for number in range(shards))
-        manifest = Manifest(settings, id_type, subscriber_type, made)
+        if routing:
+            routing = written(folder, routing, texts, settings)
+        manifest = Manifest(settings, id_type, subscriber_type, made, routing=routing)
         check_types(folder, manifest.types)  # a stream may have begun meanwhile
         manifest.write(folder)
-    return Compiled(folder, manifest, subscriptions.sparkSession)
+        if url:
+            publish(folder, [*manifest.files, manifest.name], url)
+    return Compiled(folder, manifest, subscriptions.sparkSession, url)
 
 
 def update_subscriptions(
@@ -138,6 +159,13 @@ def update_subscriptions(
     if not isinstance(compiled, Compiled):
         compiled = Compiled.open(compiled)
     manifest, count = compiled.manifest, compiled.shards
+    if compiled.store:
+        raise ValueError(f"{compiled.store} is changed by compiling the whole table again")
+    if manifest.routing:
+        raise ValueError(
+            "these subscriptions were compiled with route=True, which places a row by what it requires: "
+            "compile the whole table again; shards whose rows are the same are kept"
+        )
     frames = []
     if changed is not None:
         frames.append(_rows(changed, count, id=id, xpath=xpath, latest_by=latest_by, manifest=manifest))
@@ -164,7 +192,7 @@ def update_subscriptions(
             if needs_shipping(spark):
                 names = (name for shard in manifest.shards for name in (shard.rows, shard.delta) if name)
                 ship_files(spark, compiled.path, names)
-            built = _build(rows, compiled.path, manifest.settings, previous, count, changes=True)
+            built, _ = _build(rows, compiled.path, manifest.settings, previous, count, changes=True)
         shards = tuple(built.get(shard.number, shard) for shard in manifest.shards)
         renewed = Manifest(manifest.settings, manifest.id_type, manifest.subscriber_type, shards)
         renewed.write(compiled.path)
@@ -255,16 +283,14 @@ def _variables(kind: DataType) -> Column:
 
 def _reusable(
     folder: Path, settings: Settings, id_type: str, subscriber_type: str | None, shards: int
-) -> dict[int, Shard]:
-    """The shards of the artifact in the folder, if there is one like the one to be made; only sound ones."""
+) -> Manifest | None:
+    """The artifact in the folder, if there is one like the one to be made."""
     try:
         manifest = Manifest.read(folder)
     except IndexFormatError:
-        return {}
+        return None
     same = (manifest.settings, manifest.id_type, manifest.subscriber_type, len(manifest.shards))
-    if same != (settings, id_type, subscriber_type, shards):
-        return {}
-    return {shard.number: shard for shard in manifest.shards if _sound(folder, shard)}
+    return manifest if same == (settings, id_type, subscriber_type, shards) else None
 
 
 def _sound(folder: Path, shard: Shard) -> bool:
@@ -287,7 +313,8 @@ def _build(
     shards: int,
     *,
     changes: bool,
-) -> dict[int, Shard]:
+) -> tuple[dict[int, Shard], dict[str, list[int]]]:
+    """The shards, and where those subscriptions are that require something."""
     marker = folder / f".seen-{uuid4().hex}"
     marker.touch()
     try:
@@ -299,16 +326,20 @@ def _build(
     return _gathered(folder, replies)
 
 
-def _gathered(folder: Path, replies: Iterable[Any]) -> dict[int, Shard]:
+def _gathered(folder: Path, replies: Iterable[Any]) -> tuple[dict[int, Shard], dict[str, list[int]]]:
     """Writes the files that workers could not write; what is known about each shard."""
+    required: dict[str, list[int]] = {}
     parts: dict[str, list[bytes]] = {}
     shards: dict[int, Shard] = {}
     for reply in replies:
-        if reply.name is not None:
+        if reply.name is not None and reply.name.startswith(REQUIRED):
+            for text in pa.ipc.open_stream(reply.data).read_all()["text"].to_pylist():
+                required.setdefault(text, []).append(int(reply.name.removeprefix(REQUIRED)))
+        elif reply.name is not None:
             parts.setdefault(reply.name, []).append(bytes(reply.data))
         else:
             shard = Shard(**json.loads(reply.shard))
             shards[shard.number] = shard
     for name, pieces in parts.items():
         replace_file(folder / name, b"".join(pieces))
-    return shards
+    return shards, required

@@ -13,7 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pathcast.errors import IndexFormatError, PathcastError, printable
 from pathcast.spark.artifact import Manifest, version_file
 from pathcast.spark.places import local_path
-from pathcast.spark.worker.shards import read_rows
+from pathcast.spark.store import mirrored
+from pathcast.spark.worker.shards import find_file, read_rows
 
 __all__ = ["Compiled", "RejectedSubscriptions", "local_folder"]
 
@@ -36,10 +37,16 @@ class Compiled:
     path: Path
     manifest: Manifest
     spark: SparkSession | None = field(default=None, repr=False, compare=False)
+    store: str | None = None
+    """The URL of which `path` is a mirror, if they are in an object store: workers fetch from there."""
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], spark: SparkSession | None = None) -> Compiled:
         """The newest version in a folder; `IndexFormatError` when it is damaged or from a newer Pathcast."""
+        if local_path(path) is None:
+            url = os.fspath(path)
+            mirror = mirrored(url)
+            return cls(mirror, Manifest.read(mirror), spark, url)
         folder = local_folder(path)
         manifest = Manifest.read(folder)
         for shard in manifest.shards:
@@ -60,6 +67,11 @@ class Compiled:
             return None
         complete = all((path / name).exists() for name in manifest.files)
         return cls(path, manifest) if complete and manifest.hash == hash else None
+
+    @property
+    def place(self) -> str:
+        """Where workers find the files."""
+        return self.store or str(self.path)
 
     @property
     def hash(self) -> str:
@@ -89,7 +101,7 @@ class Compiled:
         schema = f"id {self.manifest.id_type}, xpath string, column int, reason string"
         if not names:
             return spark.createDataFrame([], schema)
-        table = pa.concat_tables([read_rows(str(self.path / name)) for name in names])
+        table = pa.concat_tables([read_rows(find_file(self.place, name)) for name in names])
         return spark.createDataFrame(table, schema)
 
     def first_rejected(self, count: int) -> list[str]:
@@ -97,7 +109,7 @@ class Compiled:
         lines: list[str] = []
         for shard in self.manifest.shards:
             if shard.rejected and len(lines) < count:
-                rows = read_rows(str(self.path / shard.rejected)).slice(0, count - len(lines))
+                rows = read_rows(find_file(self.place, shard.rejected)).slice(0, count - len(lines))
                 lines += [_line(row) for row in rows.to_pylist()]
         return lines
 
@@ -113,7 +125,6 @@ def local_folder(path: str | os.PathLike[str]) -> Path:
     place = local_path(path)
     if place is None:
         raise ValueError(
-            f"compiled subscriptions go to a folder that this process can open, not to {os.fspath(path)}: "
-            "mount it, or use a local folder, from where they are shipped to the workers"
+            f"this needs a folder that this process can open, not {os.fspath(path)}: mount it, or use another"
         )
     return place

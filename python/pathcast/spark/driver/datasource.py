@@ -5,8 +5,8 @@
 
 Options: `index`, the folder of compiled subscriptions; `result`, one of `matches`, `dead`, `tagged`,
 `grouped`, `delivered`; `id` and `document`, columns of Parquet files; `record`, to cut files into records;
-`glob`; `engine`; `mode`; `splitBytes`; `batchBytes`; `maxBytes` of a document; `maxFilesPerTrigger` of a
-stream.
+`shape`, `lists` to get the matches of a document as one row; `glob`; `engine`; `mode`; `splitBytes`;
+`batchBytes`; `maxBytes` of a document; `maxFilesPerTrigger` of a stream.
 
 A batch of a stream names its files and the version of the subscriptions in its offset, which Spark keeps: a
 batch that is asked for again reads the same files with the same version.
@@ -31,15 +31,16 @@ from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxFiles, SupportsTr
 from pyspark.sql.types import StructType
 
 from pathcast.spark.artifact import Manifest, check_engine
-from pathcast.spark.driver.answers import columns
+from pathcast.spark.driver.answers import columns, sent_columns
 from pathcast.spark.driver.compiled import Compiled, local_folder
 from pathcast.spark.driver.splits import Found, find_files, id_type, plan_splits
 from pathcast.spark.driver.workers import opened_from
 from pathcast.spark.leases import lease_newest
 from pathcast.spark.options import BATCH_BYTES, MatchOptions, Mode
-from pathcast.spark.worker.answers import RESULTS, Result
+from pathcast.spark.worker.answers import RESULTS, SHAPES, Result, Shape
 from pathcast.spark.worker.imports import freeze_imports
 from pathcast.spark.worker.match import MatchJob, match_batches
+from pathcast.spark.worker.route import RoutedJob, match_routed
 from pathcast.spark.worker.split import MAX_RECORD, Splitter
 from pathcast.spark.worker.splits import ReadJob, Split, read_split
 from pathcast.spark.worker.unpack import UnpackJob
@@ -57,6 +58,7 @@ class _Source:
     index: str
     paths: tuple[str, ...]
     result: Result
+    shape: Shape
     match: MatchOptions
     read: ReadJob
     glob: str | None
@@ -73,6 +75,9 @@ class _Source:
         result = options.get("result", "matches")
         if result not in RESULTS:
             raise ValueError(f"result must be one of {', '.join(RESULTS)}, not {result!r}")
+        shape = options.get("shape", "rows")
+        if shape not in SHAPES:
+            raise ValueError(f"shape must be one of {', '.join(SHAPES)}, not {shape!r}")
         record = options.get("record")
         if record is not None:
             Splitter(record)  # refuses a name that cannot be one
@@ -91,6 +96,7 @@ class _Source:
             options["index"],
             tuple(paths),
             result,
+            shape,
             match,
             ReadJob(match.id, match.document, unpack),
             options.get("glob") or options.get("pathGlobFilter"),
@@ -102,10 +108,9 @@ class _Source:
         return find_files(self.paths, self.glob)
 
     def plan(self, files: Sequence[Found], compiled: Compiled) -> list[InputPartition]:
-        """A task for each split and shard; those of a shard follow one another."""
+        """A task for each split and shard, those of a shard together; one for a split if there is routing."""
         check_engine(self.match.engine, compiled.manifest.settings)
         splits = plan_splits(files, self.split_bytes)
-        tasks: list[InputPartition] = []
         shards = opened_from(compiled, self.match.engine)
         if len(shards) > 1 and self.result in ("grouped", "delivered"):
             raise ValueError(
@@ -113,6 +118,7 @@ class _Source:
                 "them into one, or use match(), which puts the lists of several together"
             )
         tells = self.match.mode != "DROPMALFORMED"
+        jobs: list[MatchJob] = []
         for shard in shards:
             first = shard.shard.number == 0
             if self.result == "dead" and not first and not (tells and shard.shard.on_tree):
@@ -124,24 +130,32 @@ class _Source:
                 self.match.mode == "FAILFAST",
                 self.match.batch_bytes,
                 first and tells,
-                "rows",
+                self.shape,
                 tells_undecided=tells,
                 nodes=self.match.nodes,
             )
-            tasks += [_Task(split, self.read, job) for split in splits]
-        return tasks
+            jobs.append(job)
+        routing = compiled.manifest.routing
+        if routing and self.result != "dead":
+            settings = compiled.manifest.settings
+            every = RoutedJob(compiled.place, routing, settings, tuple(jobs))
+            return [_Task(split, self.read, every) for split in splits]
+        return [_Task(split, self.read, job) for job in jobs for split in splits]
 
 
 class _Task(InputPartition):
     """One split and what to do with it."""
 
-    def __init__(self, split: Split, read: ReadJob, job: MatchJob) -> None:
+    def __init__(self, split: Split, read: ReadJob, job: MatchJob | RoutedJob) -> None:
         super().__init__(None)
         self.split, self.read, self.job = split, read, job
 
     def run(self) -> Iterator[Any]:
         freeze_imports()
-        return match_batches(read_split(self.split, self.read), self.job)
+        documents = read_split(self.split, self.read)
+        if isinstance(self.job, RoutedJob):
+            return match_routed(documents, self.job)
+        return match_batches(documents, self.job)
 
 
 class PathcastDataSource(DataSource):
@@ -157,7 +171,8 @@ class PathcastDataSource(DataSource):
         source = _Source.of(self.options)
         kind = from_arrow_type(id_type(source.files(), source.match.id, source.match.document))
         manifest = Compiled.open(source.index).manifest
-        return columns(source.result, kind, manifest, source.match.nodes)
+        shaped = sent_columns if source.shape == "lists" else columns
+        return shaped(source.result, kind, manifest, source.match.nodes)
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Reads what is there."""

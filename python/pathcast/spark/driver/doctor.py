@@ -19,6 +19,7 @@ from pathcast import __version__
 from pathcast.errors import PathcastError
 from pathcast.index import Index
 from pathcast.spark.driver.compiled import Compiled
+from pathcast.spark.worker.shards import find_file
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -200,7 +201,7 @@ def worker_bytes(compiled: Compiled) -> int:
     Twice the index without shards: while jobs go over to a new version, both are open.
     """
     largest = max(compiled.manifest.shards, key=lambda shard: shard.index_bytes)
-    stats = Index.load(compiled.path / largest.index).stats()
+    stats = Index.load(find_file(compiled.place, largest.index)).stats()
     remembered = max(84_000_000, 320 * stats["distinct"])
     versions = 2 if compiled.shards == 1 else 1
     return int(versions * (stats["memory_bytes"] + remembered) + _WORKER_BYTES)

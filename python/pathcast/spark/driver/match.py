@@ -2,7 +2,8 @@
 
 One `mapInArrow` for each shard, and their union: documents × shards is the grid of tasks. Documents are read
 once for each shard and never shuffled, and the tasks of a shard follow one another, so a worker loads each
-shard once. Shuffling a copy of every document to each shard would write them all to disk that often.
+shard once. Shuffling a copy of every document to each shard would write them all to disk that often. If
+documents are routed, there is one `mapInArrow`, and the shards take turns within a task.
 
 Matches and dead letters are two DataFrames, so asking for both runs two jobs: one that matches, and one that
 only reads the documents, which needs no index. `tagged` gives both from one job.
@@ -29,6 +30,7 @@ from pathcast.spark.driver.compiled import Compiled, RejectedSubscriptions
 from pathcast.spark.driver.workers import bound_batches, on_worker, shard_files
 from pathcast.spark.options import MatchOptions, takes_options
 from pathcast.spark.worker.match import MatchJob, match_batches
+from pathcast.spark.worker.route import RoutedJob, match_routed
 
 if TYPE_CHECKING:
     from pathcast.spark.options import Subscriptions
@@ -157,19 +159,37 @@ class _Plan:
         if result != "dead" or (slow and self._options.mode != "DROPMALFORMED"):
             every = shard_files(spark, compiled, self._options)
             shards += [files for files in every if result != "dead" or files.shard.on_tree]
-        frames = [self._mapped(result, documents, compiled, files) for files in shards]
-        found = reduce(lambda left, right: left.union(right), frames)
+        if compiled.manifest.routing and result != "dead":
+            found = self._routed(result, documents, compiled, [files for files in shards if files])
+        else:
+            frames = [self._mapped(result, documents, compiled, files) for files in shards]
+            found = reduce(lambda left, right: left.union(right), frames)
         if merges:
             found = _merged(found)
         return found if bare else self._taken_apart(found)
 
+    def _routed(
+        self, result: Result, documents: DataFrame, compiled: Compiled, shards: list[ShardFiles]
+    ) -> DataFrame:
+        """One task for all shards: documents are read once, and ask the shards that they concern."""
+        manifest = compiled.manifest
+        assert manifest.routing is not None
+        jobs = tuple(self._job(result, compiled, files) for files in shards)
+        job = RoutedJob(compiled.place, manifest.routing, manifest.settings, jobs)
+        return answers(result, documents, on_worker(match_routed, job), manifest, self._options.nodes)
+
     def _mapped(
         self, result: Result, documents: DataFrame, compiled: Compiled, files: ShardFiles | None
     ) -> DataFrame:
+        job = self._job(result, compiled, files)
+        function = on_worker(match_batches, job)
+        return answers(result, documents, function, compiled.manifest, self._options.nodes)
+
+    def _job(self, result: Result, compiled: Compiled, files: ShardFiles | None) -> MatchJob:
         options = self._options
         tells_undecided = options.mode != "DROPMALFORMED"
         first = files is None or (result != "dead" and files.shard.number == 0)
-        job = MatchJob(
+        return MatchJob(
             result,
             files,
             compiled.manifest.settings,
@@ -179,7 +199,6 @@ class _Plan:
             tells_undecided=tells_undecided,
             nodes=options.nodes,
         )
-        return answers(result, documents, on_worker(match_batches, job), compiled.manifest, options.nodes)
 
     def _taken_apart(self, found: DataFrame) -> DataFrame:
         kept = [F.col(f"doc_id.{quoted(name)}").alias(name) for name in self._options.keep]

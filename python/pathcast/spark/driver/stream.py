@@ -38,7 +38,7 @@ from pyspark.sql.types import BinaryType, StringType
 from pathcast.spark.artifact import check_engine
 from pathcast.spark.driver.answers import DEAD_COLUMNS, NODE_COLUMNS, answers
 from pathcast.spark.driver.columns import column_type, quoted
-from pathcast.spark.driver.compiled import Compiled
+from pathcast.spark.driver.compiled import Compiled, local_folder
 from pathcast.spark.driver.delivery_ids import delivery_column, hash_column
 from pathcast.spark.driver.sinks import Batch, FileSink, Sink
 from pathcast.spark.driver.stream_state import BatchMetrics, StreamState
@@ -99,7 +99,7 @@ def stream(
     spark = documents.sparkSession
     folder = os.fspath(subscriptions)
     if not type(spark).__module__.startswith("pyspark.sql.connect"):
-        compiled = Compiled.open(subscriptions)  # better now than in the first batch
+        compiled = Compiled.open(local_folder(subscriptions))  # better now than in the first batch
         check_engine(engine, compiled.manifest.settings)
         folder = str(compiled.path)
     runner = _Runner(folder, str(state / "pathcast"), sink, options, on_batch)

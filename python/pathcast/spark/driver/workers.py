@@ -102,8 +102,11 @@ def _spool() -> Path:
 def shard_files(spark: SparkSession, compiled: Compiled, options: MatchOptions) -> list[ShardFiles]:
     """Where workers find each shard; the files are sent first if workers do not see them."""
     manifest = compiled.manifest
-    if needs_shipping(spark) if options.ship is None else options.ship:
-        ship_files(spark, compiled.path, (name for shard in manifest.shards for name in shard.files))
+    ship = needs_shipping(spark) if options.ship is None else options.ship
+    if ship and compiled.store is None:
+        routing = [manifest.routing.name] if manifest.routing else []
+        names = [name for shard in manifest.shards for name in shard.files]
+        ship_files(spark, compiled.path, names + routing)
     return opened_from(compiled, options.engine)
 
 
@@ -111,7 +114,7 @@ def opened_from(compiled: Compiled, engine: str) -> list[ShardFiles]:
     """Where workers find each shard that they see or were sent."""
     # A worker holds one shard; without shards, two versions, for jobs that take turns.
     keep = 2 if compiled.shards == 1 else 1
-    folder, manifest = str(compiled.path), compiled.manifest
+    folder, manifest = compiled.place, compiled.manifest
     return [ShardFiles(folder, shard, manifest.settings, engine, keep) for shard in manifest.shards]
 
 

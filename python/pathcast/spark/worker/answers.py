@@ -1,8 +1,10 @@
 """How answers leave a worker.
 
 `lists`: a row for each document with the list of its matches, `found`, which Spark makes rows of: to hand
-over a row for each match costs Spark more time. `rows`: a row for each match, where nobody else makes them.
-Long lists are cut, except those that are the result. What goes to subscribers is the file `deliveries`.
+over a row for each match costs Spark more time. A match that is only an id is listed as such: Spark copies a
+list of numbers in one piece, and a list of structs one by one. `rows`: a row for each match, where nobody
+else makes them. Long lists are cut, except those that are the result. What goes to subscribers is the file
+`deliveries`.
 """
 
 from __future__ import annotations
@@ -17,11 +19,12 @@ import pyarrow.compute as pc
 from pathcast.spark.worker.nodes import NODES
 from pathcast.spark.worker.shards import OpenShard
 
-__all__ = ["DEAD", "RESULTS", "SENT", "Result", "Shape", "no_match", "shaped"]
+__all__ = ["DEAD", "RESULTS", "SENT", "SHAPES", "Result", "Shape", "no_match", "shaped"]
 
 Result: TypeAlias = Literal["matches", "dead", "tagged", "grouped", "delivered"]
 RESULTS: tuple[Result, ...] = ("matches", "dead", "tagged", "grouped", "delivered")
 Shape: TypeAlias = Literal["lists", "rows"]
+SHAPES: tuple[Shape, ...] = ("lists", "rows")
 
 SENT = 256 << 10  # matches of a batch that goes back to Spark
 _LISTED = 16 << 10  # matches of a row; longer lists go in several. It divides the other
@@ -71,7 +74,7 @@ def _lists(
     for at in range(0, len(rows), SENT):
         columns = _columns(rows, at, shard, nodes)
         first, last = np.searchsorted(bounds, (at, min(at + SENT, len(rows))))
-        found = pa.StructArray.from_arrays(list(columns.values()), list(columns))
+        found = _listed(columns)
         cut = pa.array(bounds[first : last + 1] - at, pa.int32())
         document = ids.take(pa.array(of[first:last]))
         yield {"doc_id": document, "found": pa.ListArray.from_arrays(cut, found)}, last - first
@@ -116,5 +119,11 @@ def no_match(rows: int, shard: OpenShard, shape: Shape, nodes: bool = False) -> 
         columns |= {name: pa.nulls(rows, kind) for name, kind in NODES}
     if shape == "rows":
         return columns
-    nothing = pa.StructArray.from_arrays(list(columns.values()), list(columns))
+    nothing = _listed(columns)
     return {"found": pa.ListArray.from_arrays(pa.array(range(rows + 1), pa.int32()), nothing)}
+
+
+def _listed(columns: dict[str, Any]) -> Any:
+    """What a list of matches consists of: ids, or structs if there is more to a match."""
+    first, *more = columns.values()
+    return pa.StructArray.from_arrays([first, *more], list(columns)) if more else first

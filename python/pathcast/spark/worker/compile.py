@@ -27,10 +27,11 @@ from pathcast.spark.artifact import Settings, Shard, replace_file, settings_dige
 from pathcast.spark.worker.shards import numbered, single, stored_rows
 from pathcast.subscriptions import variables_from
 
-__all__ = ["REPLY", "STORED", "CompileJob", "Refused", "accepted", "compile_shard", "digest"]
+__all__ = ["REPLY", "REQUIRED", "STORED", "CompileJob", "Refused", "accepted", "compile_shard", "digest"]
 
 STORED = ("id", "xpath", "ordered", "namespaces", "variables", "subscriber")
 REPLY = pa.schema([("shard", pa.string()), ("name", pa.string()), ("data", pa.binary())])
+REQUIRED = "required "  # and the number of a shard: the name of a reply that is no file
 _PART = 4 << 20  # bytes of a file in one row on the way to the driver; Connect caps a message at 128 MiB
 
 
@@ -80,8 +81,21 @@ def compile_shard(table: Any, job: CompileJob) -> Any:
     """The reply to the driver: parts of files, if the driver must write them, and a row about the shard."""
     number: int = table["shard"][0].as_py()
     rows = table.drop_columns(["shard"]).filter(pc.invert(table["seed"])).drop_columns(["seed"])
-    batches = [pa.RecordBatch.from_arrays(columns, schema=REPLY) for columns in _replies(number, rows, job)]
-    return pa.Table.from_batches(batches)
+    replies = []
+    if "required" in rows.column_names:
+        replies.append(_requirements(number, rows["required"].unique().drop_null()))
+        rows = rows.drop_columns(["required"])
+    replies += _replies(number, rows, job)
+    return pa.Table.from_batches([pa.RecordBatch.from_arrays(each, schema=REPLY) for each in replies])
+
+
+def _requirements(number: int, texts: Any) -> list[Any]:
+    """What the shard's subscriptions require of documents, for the routing index."""
+    buffer = pa.BufferOutputStream()
+    table = pa.table({"text": texts})
+    with pa.ipc.new_stream(buffer, table.schema) as stream:
+        stream.write_table(table)
+    return _reply(name=f"{REQUIRED}{number}", data=buffer.getvalue().to_pybytes())
 
 
 def _replies(number: int, rows: Any, job: CompileJob) -> Iterator[list[Any]]:

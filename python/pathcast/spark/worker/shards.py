@@ -23,6 +23,8 @@ import pyarrow.compute as pc
 from pathcast.errors import IndexFormatError
 from pathcast.index import Index
 from pathcast.spark.artifact import Settings, Shard, sha256
+from pathcast.spark.places import local_path
+from pathcast.spark.store import fetched
 from pathcast.subscriptions import variables_from
 
 __all__ = [
@@ -32,10 +34,12 @@ __all__ = [
     "find_file",
     "hidden",
     "numbered",
+    "numbered_texts",
     "open_shard",
     "read_rows",
     "single",
     "stored_rows",
+    "verify",
 ]
 
 Batches: TypeAlias = Iterator[Any]
@@ -82,8 +86,8 @@ class _Base:
     def __init__(self, files: ShardFiles) -> None:
         shard = files.shard
         index_path, self._rows_path = (find_file(files.folder, name) for name in (shard.index, shard.rows))
-        _verify(self._rows_path, shard.rows_sha256)
-        _verify(index_path, shard.index_sha256)
+        verify(self._rows_path, shard.rows_sha256)
+        verify(index_path, shard.index_sha256)
         try:
             self._rows = read_rows(self._rows_path)
             if files.engine == "auto":
@@ -107,7 +111,7 @@ class _Base:
             self._take_back()
             if files.shard.delta is not None:
                 path = find_file(files.folder, files.shard.delta)
-                _verify(path, str(files.shard.delta_sha256))
+                verify(path, str(files.shard.delta_sha256))
                 self._apply(read_rows(path))
             self._applied = files.shard.delta_sha256
         if len(self._index) != files.shard.subscriptions:
@@ -172,7 +176,8 @@ def stored_rows(folder: str, shard: Shard) -> Any:
     return pa.concat_tables([kept, added]).sort_by("id")
 
 
-def _verify(path: str, wanted: str) -> None:
+def verify(path: str, wanted: str) -> None:
+    """Raises unless a file has the contents that the manifest promised."""
     if sha256(path) != wanted:
         raise _damaged(path, "its contents are not what the manifest says")
 
@@ -185,7 +190,9 @@ def _damaged(path: str, why: object) -> IndexFormatError:
 
 
 def find_file(folder: str, name: str) -> str:
-    """Where this process has a file of an artifact: in the folder, if it sees it, or among shipped files."""
+    """Where this process has a file of an artifact: fetched, in the folder if it sees it, or shipped."""
+    if local_path(folder) is None:
+        return str(fetched(folder, name))
     place = os.path.join(folder, name)
     if os.path.exists(place):
         return place
@@ -225,6 +232,11 @@ def numbered(rows: Any, numbers: Any = None) -> Any:
     if rows["variables"].null_count == rows.num_rows:
         return pa.table(columns)
     return _with_variables(rows, numbers)
+
+
+def numbered_texts(texts: Any) -> Any:
+    """Expressions without anything else, numbered."""
+    return pa.table({"id": pa.array(range(len(texts)), pa.int64()), "xpath": texts})
 
 
 def _with_variables(rows: Any, numbers: Any) -> Iterator[Any]:

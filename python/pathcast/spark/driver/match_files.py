@@ -1,0 +1,51 @@
+"""Matches files: the data source, asked for lists of matches that Spark makes rows of.
+
+A row for each match costs Spark more on its way from Python to Java than making it there from a list.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pathcast.spark.driver.answers import unlisted
+from pathcast.spark.driver.compiled import Compiled
+from pathcast.spark.driver.datasource import PathcastDataSource
+from pathcast.spark.driver.match import Matched
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from pathcast.spark.worker.answers import Result
+
+__all__ = ["match_files"]
+
+
+def match_files(
+    spark: SparkSession,
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    subscriptions: Compiled | str | os.PathLike[str],
+    *,
+    result: Result = "matches",
+    **options: str,
+) -> Matched:
+    """What `match` gives, of documents in files, which workers read themselves.
+
+    `subscriptions` are compiled, in a folder that all workers see; `options` are those of the data source, as
+    text: `match_files(spark, "/data/news", "/data/index", id="number", document="body")`.
+    """
+    spark.dataSource.register(PathcastDataSource)
+    folder = subscriptions.place if isinstance(subscriptions, Compiled) else subscriptions
+    places = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    load = partial(_load, spark, os.fspath(folder), [os.fspath(place) for place in places], options)
+    return Matched(load(result), load("dead"), partial(load, "tagged"))
+
+
+def _load(
+    spark: SparkSession, folder: str, places: list[str], options: dict[str, str], result: Result
+) -> DataFrame:
+    reader = spark.read.format("pathcast").options(**options, index=folder, result=result, shape="lists")
+    found = reader.load(places)
+    return unlisted(found, found.schema)

@@ -1,0 +1,67 @@
+"""Rows of subscriptions on their way to shards by what they require, and the file that routes documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from pathcast.spark.artifact import Routing, Settings, replace_file, sha256
+from pathcast.spark.driver.placement import SAMPLE, placement
+from pathcast.spark.driver.workers import on_worker
+from pathcast.spark.worker.compile import digest
+from pathcast.spark.worker.placing import PlacingJob, place_rows
+
+__all__ = ["placed", "sampled", "written"]
+
+
+def sampled(rows: DataFrame, shards: int) -> Routing:
+    """Where the rows are to go, decided from some of them: equal tables give equal samples."""
+    plain = rows.where(
+        "xpath is not null and variables is null and (namespaces is null or size(namespaces) = 0)"
+    )
+    some = plain
+    every = plain.count() // SAMPLE
+    if every > 1:
+        some = plain.where(F.pmod(F.xxhash64("id"), F.lit(every)) == 0)
+    table = some.select("xpath").orderBy("xpath").limit(2 * SAMPLE).toArrow()
+    return placement(table["xpath"].to_pylist(), shards)
+
+
+def placed(rows: DataFrame, routing: Routing) -> DataFrame:
+    """The rows, each with its shard and with what it requires."""
+    spread = F.pmod(F.xxhash64("id"), F.lit(1 << 30)).cast("int")
+    counted = rows.drop("shard").select(
+        "*",
+        spread.alias("spread"),
+        F.count(F.lit(1)).over(Window.partitionBy("id")).alias("copies"),
+    )
+    names = [f"`{name}` {kind}" for name, kind in counted.dtypes if name not in ("spread", "copies")]
+    schema = ", ".join(["shard int", *names, "required string"])
+    return counted.mapInArrow(on_worker(place_rows, PlacingJob(routing)), schema)
+
+
+def written(folder: Path, routing: Routing, texts: Mapping[str, list[int]], settings: Settings) -> Routing:
+    """Writes the requirements with their shards beside the shards."""
+    ordered = sorted(texts)
+    table = pa.table(
+        {
+            "text": pa.array(ordered, pa.string()),
+            "shards": pa.array([sorted(texts[text]) for text in ordered], pa.list_(pa.int32())),
+        }
+    )
+    name = f"routing-{_content(table, settings)[:20]}.arrow"
+    buffer = pa.BufferOutputStream()
+    with pa.ipc.new_file(buffer, table.schema) as file:
+        file.write_table(table)
+    replace_file(folder / name, buffer.getvalue().to_pybytes())
+    return replace(routing, name=name, sha256=sha256(folder / name), requirements=len(ordered))
+
+
+def _content(table: pa.Table, settings: Settings) -> str:
+    shards = [" ".join(map(str, each)) for each in table["shards"].to_pylist()]
+    return digest(pa.table({"text": table["text"], "shards": pa.array(shards, pa.string())}), settings)

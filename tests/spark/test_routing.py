@@ -1,0 +1,166 @@
+"""Documents that are routed to the shards that they concern get the answers of one index."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import pathcast
+from bench.workloads import alerts
+from pathcast.spark import compile_subscriptions, match, match_files, update_subscriptions
+from pathcast.spark.artifact import Manifest
+from pathcast.spark.driver.placement import placement
+from pathcast.spark.requirements import prefixed, requirements
+from pathcast.spark.worker.placing import place_of
+from pathcast.spark.worker.route import open_router
+from tests.property.generate import draw_document, draw_subscription
+from tests.spark.data import SUBSCRIPTIONS, World, world
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SHARDS = 5
+
+
+def test_what_matches_has_what_is_required() -> None:
+    random = Random(77)
+    required = matched = 0
+    for _ in range(400):
+        document = draw_document(random)
+        for _ in range(8):
+            each = draw_subscription(random, document)
+            needs = requirements(each.xpath)
+            try:
+                found = pathcast.matches(
+                    each.xpath,
+                    document.text,
+                    ordered=each.ordered,
+                    namespaces=each.namespaces,
+                    variables=each.variables,
+                )
+            except pathcast.XPathError:
+                continue
+            required += bool(needs)
+            if not found:
+                continue
+            weaker = {prefixed(need, length) for need in needs for length in (0, 1, 2)}
+            for text in weaker | {text for need in needs for text in need}:
+                matched += 1
+                assert pathcast.matches(text, document.text, namespaces=each.namespaces), (each.xpath, text)
+    assert required > 500
+    assert matched > 200
+
+
+def test_a_document_concerns_few_shards_of_equal_size() -> None:
+    xpaths = alerts.queries(20_000)
+    routing = placement(xpaths, 16)
+    order = {field.text: at for at, field in enumerate(routing.fields)}
+    sizes = [0] * 16
+    shards: dict[str, set[int]] = {}
+    for number, xpath in enumerate(xpaths):
+        text, first, last = place_of(xpath, routing, order)
+        assert text is not None
+        shard = first + number % (last - first + 1)
+        sizes[shard] += 1
+        shards.setdefault(text, set()).add(shard)
+    assert max(sizes) < 2 * 20_000 / 16
+    texts = list(shards)
+    router = pathcast.Index()
+    router.add_many(enumerate(texts))
+    documents = list(islice(alerts.documents(3), 200))
+    lists = router.match_many(documents).to_arrow().to_pylist()
+    concerned = [len({shard for number in found for shard in shards[texts[number]]}) for found in lists]
+    assert sum(concerned) / len(concerned) < 8
+
+
+def test_of_very_many_values_the_first_characters_count() -> None:
+    xpaths = [f"/item[author/@id = 'a{number * 37 % 90_000 + 10_000}']" for number in range(20_000)]
+    routing = placement(xpaths, 16)
+    (field,) = routing.fields
+    assert field.prefix == 3
+    order = {field.text: 0}
+    text, first, last = place_of("/item[author/@id = 'a54321']", routing, order)
+    assert (text, first) == ("/item[author/@id[starts-with(., 'a54')]]", last)
+    assert len({place_of(xpath, routing, order)[0] for xpath in xpaths}) == 90
+    assert {place_of(xpath, routing, order)[1] for xpath in xpaths} == set(range(16))
+
+
+def mixed(seed: int) -> World:
+    """Random documents and news; random subscriptions and alerts."""
+    here = world(seed, documents=60, subscriptions=60)
+    rows, index = list(here.rows), here.index
+    for number, xpath in enumerate(alerts.queries(300)):
+        rows.append((f"n{number}", xpath, None, None, None))
+        index.add(f"n{number}", xpath)
+    news = list(enumerate(islice(alerts.documents(seed), 60), 1_000))
+    return World(rows, [*here.documents, *news], index)
+
+
+def test_routed_shards_give_what_one_index_gives(spark: SparkSession, tmp_path: Path) -> None:
+    here = mixed(seed=5)
+    documents, subscriptions = here.frames(spark)
+    folder = tmp_path / "index"
+    compiled = compile_subscriptions(subscriptions, folder, shards=SHARDS, route=True)
+    routing = compiled.manifest.routing
+    assert routing is not None
+    assert routing.requirements > 50
+    assert compiled.subscriptions == len(here.rows)
+    assert Manifest.read(folder) == compiled.manifest
+    matches, dead = match(documents, compiled)
+    assert sorted((row.doc_id, row.subscription_id) for row in matches.collect()) == here.matches()
+    letters = sorted((row.doc_id, row.reason, row.line, row.column, row.kind) for row in dead.collect())
+    assert letters == here.dead()
+    tagged = match(documents, compiled).tagged.collect()
+    assert sorted(row.doc_id for row in tagged if row.reason) == [letter[0] for letter in here.dead()]
+    assert sum(row.reason is None for row in tagged) == len(here.matches())
+    grouped = match(documents, compiled, result="grouped").matches.collect()
+    assert sorted((row.doc_id, id) for row in grouped for id in row.subscriptions) == here.matches()
+    assert len(grouped) == len(here.documents) - len(here.dead())
+    with pytest.raises(Exception, match="FAILFAST"):
+        match(documents, compiled, mode="FAILFAST").matches.collect()
+    ids, cells = zip(*here.documents, strict=True)
+    pq.write_table(pa.table({"doc_id": ids, "xml": pa.array(cells, pa.binary())}), tmp_path / "x.parquet")
+    files = match_files(spark, tmp_path / "x.parquet", compiled).matches.collect()
+    assert sorted((row.doc_id, row.subscription_id) for row in files) == here.matches()
+    router = open_router(str(folder), routing, compiled.manifest.settings, SHARDS)
+    news = pa.array([cell for id, cell in here.documents if id >= 1_000], pa.binary())
+    always = routing.always[1] - routing.always[0] + 1
+    concerned = router.concerned(news)
+    assert concerned.shape == (SHARDS, 60)
+    assert concerned.sum() < 60 * SHARDS
+    assert concerned.sum() >= 60 * always
+
+
+def test_a_change_costs_the_shards_it_touches(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [(f"n{number}", xpath) for number, xpath in enumerate(alerts.queries(400))]
+
+    def compiled(changed: list[tuple[str, str]]) -> Manifest:
+        table = spark.createDataFrame(changed, "id string, xpath string")
+        return compile_subscriptions(table, tmp_path / "index", shards=SHARDS, route=True).manifest
+
+    before = compiled(rows)
+    assert compiled(rows).hash == before.hash
+    after = compiled([*rows[1:], ("n0", "/item[category = 'of its own']")])
+    assert after.hash != before.hash
+    kept = sum(old.hash == new.hash for old, new in zip(before.shards, after.shards, strict=True))
+    assert kept >= SHARDS - 2
+
+
+def test_rows_with_one_id_are_refused_wherever_they_would_go(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [(f"n{number}", xpath, None, None, None) for number, xpath in enumerate(alerts.queries(50))]
+    twice = [("n1", "/item[region = 'x']", None, None, None), ("n2", rows[2][1], None, None, None)]
+    table = spark.createDataFrame([*rows, *twice], SUBSCRIPTIONS)
+    compiled = compile_subscriptions(table, tmp_path / "index", shards=SHARDS, route=True)
+    assert compiled.subscriptions == 49
+    assert {row.id for row in compiled.rejected.collect()} == {"n1"}
+    with pytest.raises(ValueError, match="compile the whole table again"):
+        update_subscriptions(compiled, changed=table)
