@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("duckdb", reason="duckdb is not installed")
 
+from pathcast import Limits
 from pathcast.relational import Relational
 from pathcast.relational.backends import duckdb
 from tests.relational.agreement import run
@@ -50,9 +51,24 @@ def test_only_what_has_a_name_of_the_document_is_a_candidate(database: Relationa
         [("a", "//a"), ("b", "/a/b[c][d]"), ("c", "//c[not(d)]"), ("d", "/e/d"), ("not", "not(//a)")]
     )
     assert database.match([("d", b"<a><b/></a>"), ("e", b"<e/>")]) == [("d", "a"), ("e", "not")]
-    with database._backend.reading() as session:
+    backend: Any = database._backend
+    with backend.reading() as session:
         found = session.rows(duckdb.outlining())
-    assert sorted(name for _, name, _ in found) == ['"a"', '"b"', '"not"', '"not"']
+        outline: Any = session._outline(session.shape())
+    candidates = {each for _, name in found for each in outline.subscriptions[name]}
+    assert candidates == {'"a"', '"b"', '"not"'}
+
+
+@pytest.mark.usefixtures("everything_is_small")
+def test_what_costs_too_much_is_told_where_it_is_a_candidate() -> None:
+    with Relational("duckdb", limits=Limits(evaluation_steps=10_000)) as database:
+        database.subscribe(
+            [("costly", "//a[count(preceding::*) > count(following::*)]"), ("odd", "//*[not(b)]")]
+        )
+        found = database.match([("d", "<r>" + "<a/>" * 500 + "</r>"), ("e", "<r>" + "<c/>" * 500 + "</r>")])
+        assert found == [("d", "odd"), ("e", "odd")]
+        ((name, error),) = database.dead_letters
+    assert (name, "'costly'" in error.reason) == ("d", True)
 
 
 def test_changes_are_seen(database: Relational) -> None:
@@ -74,7 +90,7 @@ def test_many_subscriptions_go_through_the_whole_statement(
     for few in (False, True):
         assert database.match([("d", b"<a><b>2</b></a>")]) == [("d", 2)]
         with backend.reading() as session:
-            assert session._are_few(session.shape()) is few
+            assert (session._outline(session.shape()) is not None) is few
         database.unsubscribe([0] if not few else [])
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +18,7 @@ from pathcast.limits import Limits
 from pathcast.types import Document, Id
 
 if TYPE_CHECKING:
+    from pathcast.relational.backends.backend import Outline
     from pathcast.relational.settings import Settings
 
 HELD = 50_000  # expressions
@@ -56,6 +57,14 @@ class Pairs(NamedTuple):
         return Pairs(self.documents.filter(kept), self.names.filter(kept))
 
 
+def _as_pairs(found: Mapping[int, Sequence[Id]], kind: Any = None) -> Pairs:
+    import pyarrow as pa
+
+    places = [at for at, ids in found.items() for _ in range(len(ids))]
+    names = [id for ids in found.values() for id in ids]
+    return Pairs(pa.array(places, pa.int64()), pa.array(names, kind or pa.string()))
+
+
 class Verifier:
     """Decides which candidates match; several threads may share it."""
 
@@ -70,6 +79,8 @@ class Verifier:
         self._texts: dict[str, str] = {}
         self._current: set[str] = set()
         """Those whose expressions are known to be those of the version."""
+        self._named: set[str] = set()
+        """The names all of whose subscriptions are among these."""
         self._index = Index(
             limits=self._limits,
             namespaces=self._settings.namespaces,
@@ -90,30 +101,67 @@ class Verifier:
         `definitions` is asked for expressions that are not known in this `version` of the subscriptions.
         Pairs that are `certain` already are not reported if they cost too much.
         """
-        import pyarrow as pa
         import pyarrow.compute as pc
 
-        names: list[Id] = []
-        counts: dict[int, int] = {}
-        errors: list[tuple[int, DocumentError]] = []
+        def asked(at: int) -> set[Id]:
+            return candidates.of(at) - (certain.of(at) if certain else set())
+
         with self._guard:
             self._learn(pc.unique(candidates.names).to_pylist(), definitions, version)
-            for at in pc.unique(candidates.documents).to_pylist():
-                try:
-                    found: Sequence[Id] = self._index.match(documents[at])
-                except EvaluationError as error:
-                    found = error.matches
-                    asked = candidates.of(at) - (certain.of(at) if certain else set())
-                    if failures := [json.loads(str(id)) for id in error.failures if id in asked]:
-                        errors.append((at, DocumentLimitError(str(EvaluationError([], failures)), 0, 0)))
-                except DocumentError as error:  # more work than the limit allows, for all candidates together
-                    found = ()
-                    errors.append((at, error))
-                names.extend(found)
-                counts[at] = len(found)
-        places = [at for at, count in counts.items() for _ in range(count)]
-        matched = Pairs(pa.array(places, pa.int64()), pa.array(names, candidates.names.type))
-        return matched.among(candidates), errors
+            places = pc.unique(candidates.documents).to_pylist()
+            found, errors = self._matches(places, documents, asked)
+        return _as_pairs(found, candidates.names.type).among(candidates), errors
+
+    def decide_outlined(
+        self,
+        outline: Outline,
+        named: Mapping[int, set[str]],
+        definitions: Callable[[list[str]], Mapping[str, str]],
+        documents: Sequence[Document],
+        *,
+        version: object = 0,
+    ) -> tuple[Pairs, list[tuple[int, DocumentError]]]:
+        """The same for candidates that are told by the names that documents have.
+
+        Only what the index finds is looked up, so thousands of candidates cost nothing.
+        """
+
+        def asked(at: int) -> set[Id]:
+            return {each for name in named[at] for each in outline.subscriptions[name]}
+
+        with self._guard:
+            wanted = {name for names in named.values() for name in names}
+            if self._version != version or not wanted <= self._named:
+                self._learn(
+                    list({each for name in wanted for each in outline.subscriptions[name]}),
+                    definitions,
+                    version,
+                )
+                self._named |= wanted
+            found, errors = self._matches(named, documents, asked)
+        kept = {
+            at: [id for id in ids if not named[at].isdisjoint(outline.names.get(str(id), ()))]
+            for at, ids in found.items()
+        }
+        return _as_pairs(kept), errors
+
+    def _matches(
+        self, places: Iterable[int], documents: Sequence[Document], asked: Callable[[int], set[Id]]
+    ) -> tuple[dict[int, Sequence[Id]], list[tuple[int, DocumentError]]]:
+        """What the index finds in some documents, and those where something asked for costs too much."""
+        found: dict[int, Sequence[Id]] = {}
+        errors: list[tuple[int, DocumentError]] = []
+        for at in places:
+            try:
+                found[at] = self._index.match(documents[at])
+            except EvaluationError as error:
+                found[at] = error.matches
+                wanted = asked(at)
+                if failures := [json.loads(str(id)) for id in error.failures if id in wanted]:
+                    errors.append((at, DocumentLimitError(str(EvaluationError([], failures)), 0, 0)))
+            except DocumentError as error:  # more work than the limit allows, for all candidates together
+                errors.append((at, error))
+        return found, errors
 
     def _learn(
         self, names: list[str], definitions: Callable[[list[str]], Mapping[str, str]], version: object
@@ -122,6 +170,7 @@ class Verifier:
         if self._version != version:
             self._version = version
             self._current.clear()
+            self._named.clear()
         unknown = [name for name in names if name not in self._current]
         if not unknown:
             return

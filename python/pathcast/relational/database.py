@@ -175,7 +175,13 @@ class Relational:
         for ids, sources in batches(waiting, self.limits.document_bytes):
             rows, refused = self._shred(sources, shape)
             dead.extend(DeadLetter(ids[at], error) for at, error in refused)
-            matched, undecided = self._matched(session, shape, session.run(shape, rows), sources)
+            if outlined := session.outline(shape, rows):
+                definitions = partial(_definitions, session)
+                matched, undecided = self._verifier.decide_outlined(
+                    *outlined, definitions, sources, version=shape.version
+                )
+            else:
+                matched, undecided = self._matched(session, shape, session.run(shape, rows), sources)
             dead.extend(DeadLetter(ids[at], error) for at, error in undecided)
             for document, names in self._answers.by_document(*matched):
                 id = ids[document]

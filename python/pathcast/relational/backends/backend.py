@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pathcast.relational.settings import Settings
 from pathcast.relational.sql.program import Session, Shape
+
+
+@dataclass(frozen=True)
+class Outline:
+    """Subscriptions by names, one of which a document must have to match."""
+
+    subscriptions: Mapping[str, Sequence[str]]
+    """The subscriptions of a name."""
+    names: Mapping[str, Collection[str]]
+    """The names of a subscription."""
 
 
 class Reader(Session, Protocol):
@@ -15,6 +27,12 @@ class Reader(Session, Protocol):
 
     def shape(self) -> Shape:
         """What a run has to know about the subscriptions."""
+
+    def outline(self, shape: Shape, rows: dict[str, Any]) -> tuple[Outline, dict[int, set[str]]] | None:
+        """For a small batch, in place of a run: the names that decide who may match, of each document.
+
+        None where a run is to be done.
+        """
 
     def run(self, shape: Shape, rows: dict[str, Any]) -> Any:
         """What `steps.FOUND` answers for a batch of documents, given as rows by table: an Arrow table."""

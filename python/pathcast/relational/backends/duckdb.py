@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pathcast.errors import DatabaseError
-from pathcast.relational.backends.backend import current_shape
-from pathcast.relational.settings import Settings
+from pathcast.relational.backends.backend import Outline, current_shape
+from pathcast.relational.settings import NODE_BITS, Settings
 from pathcast.relational.sql import names, program, steps, summary, tables
 from pathcast.relational.sql.program import Shape
 from pathcast.relational.sql.statement import Statement
@@ -109,7 +109,7 @@ def matching(levels: int, with_values: bool) -> str:
 
 @cache
 def outlining() -> str:
-    """The statement that finds what may match a small batch, for the expressions to decide.
+    """The statement that finds by names what may match a small batch, for the expressions to decide.
 
     The other one has more than a hundred operators, and each costs something before the first row comes.
     """
@@ -136,8 +136,8 @@ class DuckSession:
         """For which steps there is a path summary."""
         self._version: int | None = None
         """For which subscriptions there is what depends on them alone."""
-        self._outlined: int | None = None
-        """For which subscriptions their names are there, unless they are many."""
+        self._outlined: tuple[int, Outline | None] | None = None
+        """The last names of subscriptions, unless they are many, and of which version they are."""
         self._paths: set[int] = set()
         """The paths that the summary knows."""
         self._prepared: dict[str, str] = {}
@@ -166,8 +166,6 @@ class DuckSession:
         """
         for name, some in rows.items():
             self.load(name, some)
-        if rows["XMLNode"].num_rows <= SMALL and self._are_few(shape):
-            return self._run(outlining()).to_arrow_table()
         self.summarise(shape, rows["XMLPath"])
         levels = shape.levels_of(pc.max(rows["XMLPath"].column("depth")).as_py() or 0)
         found = self._run(matching(levels, rows["XMLValue"].num_rows > 0)).to_arrow_table()
@@ -175,13 +173,32 @@ class DuckSession:
             self._summary = None
         return found
 
-    def _are_few(self, shape: Shape) -> bool:
-        """Whether there are so few subscriptions that expressions decide; if so, their names are there."""
-        if self._outlined != shape.version:
-            self._outlined = shape.version
+    def outline(self, shape: Shape, rows: dict[str, Any]) -> tuple[Outline, dict[int, set[str]]] | None:
+        """The names of a small batch, if there are so few subscriptions that expressions decide."""
+        if rows["XMLNode"].num_rows > SMALL or not (outline := self._outline(shape)):
+            return None
+        for name in ("XMLPath", "XMLBelow"):
+            self.load(name, rows[name])
+        found: dict[int, set[str]] = {}
+        for node, label in self._run(outlining()).fetchall():
+            found.setdefault(node >> NODE_BITS, set()).add(label)
+        return outline, found
+
+    def _outline(self, shape: Shape) -> Outline | None:
+        """The last names of subscriptions, unless they are many."""
+        if self._outlined is None or self._outlined[0] != shape.version:
             few = self.rows("select count(*) from {Subscriber}")[0][0] <= FEW
-            self.make("LastName", steps.LAST_NAMES if few else f"{steps.LAST_NAMES} limit 0")
-        return self.has_rows("LastName")
+            self.make("LastName", f"select distinct label from ({steps.LAST_NAMES})")
+            subscriptions: dict[str, list[str]] = {}
+            names: dict[str, set[str]] = {}
+            for label, subscription in (
+                self.rows(f"select distinct * from ({steps.LAST_NAMES})") if few else ()
+            ):
+                subscriptions.setdefault(label, []).append(subscription)
+                names.setdefault(subscription, set()).add(label)
+            outline = Outline(subscriptions, names)
+            self._outlined = shape.version, outline if few else None
+        return self._outlined[1]
 
     def _run(self, statement: str) -> Any:
         """Runs a statement that will come again.

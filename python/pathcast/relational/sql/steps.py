@@ -213,15 +213,12 @@ left join {Step} t on t.step = coalesce(s.step, p.first_slot, u.pattern)
 """The last name of a path from the document node that every match of a subscription has."""
 
 OUTLINE = f"""
-select d.node, t.subscription, false as is_exact
-from {{LastName}} t
-join (
-    select distinct b.node, l.label
-    from {{Label}} l
-    join {_PATHS} b on b.path = l.path
-) d on d.label = t.label
+select distinct b.node, l.label
+from {{Label}} l
+join {{LastName}} t on t.label = l.label
+join {_PATHS} b on b.path = l.path
 """
-"""What may match, by names alone."""
+"""What may match, by names alone: the last names that a document has."""
 
 DEFINITIONS = """
 select s.subscription, s.definition

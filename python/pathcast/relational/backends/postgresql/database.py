@@ -175,6 +175,9 @@ class PostgresSession:
         self._shape = current_shape(self, self._shape)
         return self._shape
 
+    def outline(self, shape: Shape, rows: dict[str, Any]) -> None:
+        """A run is one call, however small the batch."""
+
     def run(self, shape: Shape, rows: dict[str, Any]) -> Any:
         """What was found for a batch of documents: they are copied in, and one function does the rest."""
         if not self._has_tables:
