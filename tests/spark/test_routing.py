@@ -164,3 +164,16 @@ def test_rows_with_one_id_are_refused_wherever_they_would_go(spark: SparkSession
     assert {row.id for row in compiled.rejected.collect()} == {"n1"}
     with pytest.raises(ValueError, match="compile the whole table again"):
         update_subscriptions(compiled, changed=table)
+
+
+def test_a_refused_subscription_leaves_nothing_in_the_routing_index(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    rows = [("good", "/item[region = 'x']"), ("bad", "/no:item[region = 'x']")]
+    table = spark.createDataFrame([(*row, None, None, None) for row in rows], SUBSCRIPTIONS)
+    compiled = compile_subscriptions(table, tmp_path / "index", shards=2, route=True)
+    assert [row.id for row in compiled.rejected.collect()] == ["bad"]
+    documents = spark.createDataFrame([("d", "<item><region>x</region></item>")], "doc_id string, xml string")
+    matches, dead = match(documents, compiled)
+    assert [(row.doc_id, row.subscription_id) for row in matches.collect()] == [("d", "good")]
+    assert not dead.count()

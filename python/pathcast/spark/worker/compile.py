@@ -31,6 +31,7 @@ __all__ = ["REPLY", "REQUIRED", "STORED", "CompileJob", "Refused", "accepted", "
 
 STORED = ("id", "xpath", "ordered", "namespaces", "variables", "subscriber")
 REPLY = pa.schema([("shard", pa.string()), ("name", pa.string()), ("data", pa.binary())])
+EVERYTHING = "/*"  # what every document matches
 REQUIRED = "required "  # and the number of a shard: the name of a reply that is no file
 _PART = 4 << 20  # bytes of a file in one row on the way to the driver; Connect caps a message at 128 MiB
 
@@ -83,16 +84,26 @@ def compile_shard(table: Any, job: CompileJob) -> Any:
     rows = table.drop_columns(["shard"]).filter(pc.invert(table["seed"])).drop_columns(["seed"])
     replies = []
     if "required" in rows.column_names:
-        replies.append(_requirements(number, rows["required"].unique().drop_null()))
+        replies.append(_requirements(number, rows["required"].unique().drop_null().to_pylist(), job.settings))
         rows = rows.drop_columns(["required"])
     replies += _replies(number, rows, job)
     return pa.Table.from_batches([pa.RecordBatch.from_arrays(each, schema=REPLY) for each in replies])
 
 
-def _requirements(number: int, texts: Any) -> list[Any]:
-    """What the shard's subscriptions require of documents, for the routing index."""
+def _requirements(number: int, texts: list[str], settings: Settings) -> list[Any]:
+    """What the shard's subscriptions require of documents, for the routing index.
+
+    What an index refuses, mostly because the subscription is refused too, is no requirement: every document
+    concerns the shard then.
+    """
+    try:
+        settings.index().add_many(list(enumerate(texts)))
+    except SubscriptionErrors as errors:
+        bad = {at for at, _ in errors.failures}
+        texts = [text for at, text in enumerate(texts) if at not in bad]
+        texts = sorted({*texts, EVERYTHING})
     buffer = pa.BufferOutputStream()
-    table = pa.table({"text": texts})
+    table = pa.table({"text": pa.array(texts, pa.string())})
     with pa.ipc.new_stream(buffer, table.schema) as stream:
         stream.write_table(table)
     return _reply(name=f"{REQUIRED}{number}", data=buffer.getvalue().to_pybytes())
