@@ -23,7 +23,7 @@ from pathcast.types import ArrowStream, Document, Id, Namespaces, Subscription
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from pathcast.relational.backends.backend import Reader
+    from pathcast.relational.backends.backend import Found, Reader
     from pathcast.relational.sql.program import Shape
 
 LEVELS = 16
@@ -177,13 +177,14 @@ class Relational:
             dead.extend(DeadLetter(ids[at], error) for at, error in refused)
             if outlined := session.outline(shape, rows):
                 definitions = partial(_definitions, session)
-                matched, undecided = self._verifier.decide_outlined(
+                decided, undecided = self._verifier.decide_outlined(
                     *outlined, definitions, sources, version=shape.version
                 )
+                matched = self._answers.by_document(*decided)
             else:
                 matched, undecided = self._matched(session, shape, session.run(shape, rows), sources)
             dead.extend(DeadLetter(ids[at], error) for at, error in undecided)
-            for document, names in self._answers.by_document(*matched):
+            for document, names in matched:
                 id = ids[document]
                 found[id] = merged([found[id], names]) if id in found else names
         self._pending.clear()
@@ -203,16 +204,18 @@ class Relational:
         )
 
     def _matched(
-        self, session: Reader, shape: Shape, found: Any, sources: Sequence[Document]
-    ) -> tuple[Pairs, list[tuple[int, DocumentError]]]:
-        """What matches, and the documents with candidates that took too long."""
+        self, session: Reader, shape: Shape, found: Found, sources: Sequence[Document]
+    ) -> tuple[list[tuple[int, list[Id]]], list[tuple[int, DocumentError]]]:
+        """What matches each document, and the documents with candidates that took too long."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        nodes, names, is_exact = (column.combine_chunks() for column in found.columns)
+        nodes, names, is_exact = (column.combine_chunks() for column in found.rows.columns)
         documents = pc.shift_right(nodes, NODE_BITS)
         if pc.all(is_exact).as_py():
-            return Pairs(documents, names), []
+            return (found.numbering or self._answers).by_document(documents, names), []
+        if found.numbering:
+            names = found.numbering.names.take(names)
         is_weak = pc.invert(is_exact)
         candidates = Pairs(documents.filter(is_weak), names.filter(is_weak))
         certain = Pairs(documents.filter(is_exact), names.filter(is_exact))
@@ -220,7 +223,7 @@ class Relational:
             candidates, partial(_definitions, session), sources, version=shape.version, certain=certain
         )
         columns = zip(certain, decided, strict=True)
-        return Pairs(*(pa.concat_arrays(each) for each in columns)), undecided
+        return self._answers.by_document(*(pa.concat_arrays(each) for each in columns)), undecided
 
     def sweep(self) -> None:
         """Deletes rows that no subscription uses; removing leaves none, so there should be none."""

@@ -6,10 +6,13 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pathcast.relational.settings import Settings
 from pathcast.relational.sql.program import Session, Shape
+
+if TYPE_CHECKING:
+    from pathcast.relational.numbering import Numbering
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,14 @@ class Outline:
     """The subscriptions of a name."""
     names: Mapping[str, Collection[str]]
     """The names of a subscription."""
+
+
+class Found(NamedTuple):
+    """What `steps.FOUND` answers for a batch of documents: an Arrow table."""
+
+    rows: Any
+    numbering: Numbering | None = None
+    """If the subscriptions are numbers and no names."""
 
 
 class Reader(Session, Protocol):
@@ -34,8 +45,8 @@ class Reader(Session, Protocol):
         None where a run is to be done.
         """
 
-    def run(self, shape: Shape, rows: dict[str, Any]) -> Any:
-        """What `steps.FOUND` answers for a batch of documents, given as rows by table: an Arrow table."""
+    def run(self, shape: Shape, rows: dict[str, Any]) -> Found:
+        """What was found for a batch of documents, given as rows by table."""
 
     def rows(self, query: str, level: int = 0) -> list[tuple[Any, ...]]:
         """What a query answers."""

@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pathcast.errors import DatabaseError
-from pathcast.relational.backends.backend import Outline, current_shape
+from pathcast.relational.backends.backend import Found, Outline, current_shape
+from pathcast.relational.numbering import Numbering
 from pathcast.relational.settings import NODE_BITS, Settings
 from pathcast.relational.sql import names, program, steps, summary, tables
 from pathcast.relational.sql.program import Shape
@@ -27,6 +28,8 @@ SUMMARY_PATHS = 500_000
 SMALL = 200
 """Nodes of a batch up to which names alone find candidates, if there are few subscriptions."""
 FEW = 20_000
+MANY = 2_000
+"""Nodes of a batch from which subscriptions are numbers: to number them takes half a microsecond for each."""
 HELD = {*tables.DOCUMENTS, "NewPath", "Asked"}
 """Tables that are Arrow rows of this process and no tables of the database."""
 
@@ -100,11 +103,11 @@ class Held:
 
 
 @cache
-def matching(levels: int, with_values: bool) -> str:
-    """The statement that matches a batch whose paths are known."""
+def matching(levels: int, with_values: bool, numbered: bool = False) -> str:
+    """The statement that matches a batch whose paths are known; it tells names or numbers."""
     statement = Statement(("XMLPath", "XMLNode", "XMLBelow", "XMLAncestor", *["XMLValue"] * with_values))
     program.find_facts(statement, levels, with_values=with_values)
-    return statement.asking(steps.FOUND)
+    return statement.asking(steps.numbered(steps.FOUND) if numbered else steps.FOUND)
 
 
 @cache
@@ -136,6 +139,8 @@ class DuckSession:
         """For which steps there is a path summary."""
         self._version: int | None = None
         """For which subscriptions there is what depends on them alone."""
+        self._numbered: tuple[int, Numbering] | None = None
+        """The last numbers of subscriptions, and of which version they are."""
         self._outlined: tuple[int, Outline | None] | None = None
         """The last names of subscriptions, unless they are many, and of which version they are."""
         self._paths: set[int] = set()
@@ -159,7 +164,7 @@ class DuckSession:
         self._shape = current_shape(self, self._shape)
         return self._shape
 
-    def run(self, shape: Shape, rows: dict[str, Any]) -> Any:
+    def run(self, shape: Shape, rows: dict[str, Any]) -> Found:
         """What was found for a batch of documents, by one statement that is prepared once.
 
         Before it, another one extends the path summary if there are paths that it does not know.
@@ -168,10 +173,24 @@ class DuckSession:
             self.load(name, some)
         self.summarise(shape, rows["XMLPath"])
         levels = shape.levels_of(pc.max(rows["XMLPath"].column("depth")).as_py() or 0)
-        found = self._run(matching(levels, rows["XMLValue"].num_rows > 0)).to_arrow_table()
+        numbering = self._numbering(shape) if rows["XMLNode"].num_rows >= MANY else None
+        statement = matching(levels, rows["XMLValue"].num_rows > 0, numbering is not None)
+        found = self._run(statement).to_arrow_table()
         if self._rows["PathStep"] > SUMMARY_ROWS or len(self._paths) > SUMMARY_PATHS:
             self._summary = None
-        return found
+        return Found(found, numbering)
+
+    def _numbering(self, shape: Shape) -> Numbering:
+        """The subscriptions as numbers, with a table of the subscribers that has them."""
+        if self._numbered is None or self._numbered[0] != shape.version:
+            rows = self._cursor.execute(
+                names.filled("select pattern, subscription, is_exact from {Subscriber}")
+            )
+            found = rows.to_arrow_table().combine_chunks()
+            numbering = Numbering(found.column("subscription").combine_chunks())
+            self.load("Numbered", found.set_column(1, "subscription", pa.array(numbering.rows)))
+            self._numbered = shape.version, numbering
+        return self._numbered[1]
 
     def outline(self, shape: Shape, rows: dict[str, Any]) -> tuple[Outline, dict[int, set[str]]] | None:
         """The names of a small batch, if there are so few subscriptions that expressions decide."""

@@ -37,6 +37,15 @@ def at_first(query: str) -> str:
     return query.replace("{Fact}", "{Base}")
 
 
+def numbered(query: str) -> str:
+    """A statement about subscribers that tells numbers of subscriptions in place of their names.
+
+    >>> numbered("select subscription from {Subscriber}")
+    'select subscription from {Numbered}'
+    """
+    return query.replace("{Subscriber}", "{Numbered}")
+
+
 _IS_DOCUMENT = f"node % {1 << NODE_BITS} = 0"
 """The number of a document node ends in zeros."""
 

@@ -15,23 +15,25 @@ from __future__ import annotations
 TRIE = """
 select s.step, s.parent, s.level, s.high_node, s.low_node, s.min_diff, s.max_diff,
        s.min_diff = 1 and s.max_diff = 1 as is_child,
-       coalesce(f.is_near, false) as is_near, coalesce(f.is_far, false) as is_far
+       coalesce(f.follows, 0) as follows
 from {Step} s
 left join (
-    select parent, bool_or(min_diff = 1 and max_diff = 1) as is_near,
-           bool_or(min_diff <> 1 or max_diff <> 1) as is_far
+    select parent, max(case when min_diff = 1 and max_diff = 1 then 1 else 0 end)
+                   + max(case when min_diff = 1 and max_diff = 1 then 0 else 2 end) as follows
     from {Step}
     group by parent
 ) f on f.parent = s.step
 """
-"""The steps, each with whether near and far steps follow it; made anew when there are new steps."""
+"""The steps, each with what follows it: 1 near steps, 2 far ones, 3 both; made anew when there are new steps.
+
+One number can be asked for while the summary is read; of two columns all rows would be read first.
+"""
 
 STEP_LABELS = "select distinct low_node as label from {Step}"
 
 NO_PATHS = "select x.path from {XMLPath} x where x.path is null"
 NO_PATH_STEPS = """
-select x.path, x.depth as diff, x.path as step, x.depth as level,
-       x.depth = 0 as is_near, x.depth = 0 as is_far
+select x.path, x.depth as diff, x.path as step, x.depth as level, x.depth as follows
 from {XMLPath} x where x.path is null
 """
 """An empty summary."""
@@ -54,30 +56,30 @@ select path, namespace as label from {XMLPath} where namespace is not null
 
 NEW_PAIRS = """
 select a.low, a.diff, a.high, l.label
-from {NewPath} n
-join {XMLPathAncestor} a on a.low = n.path
+from {XMLPathAncestor} a
+join {NewPath} n on n.path = a.low
 join {Label} l on l.path = n.path
 join {StepLabel} s on s.label = l.label
 """
 """New paths with their ancestors, by the names that they answer to and some step asks for."""
 
 OPEN = """
-select s.path, s.diff, s.step, s.level, s.is_near, s.is_far
+select s.path, s.diff, s.step, s.level, s.follows, false as is_new
 from {PathStep} s
 join (select distinct high from {NewPair}) p on p.high = s.path
-where s.is_near or s.is_far
+where s.follows > 0
 """
 """What is known of the ancestors of new paths, where a step follows."""
 
 CLOSED = """
-select s.path, s.diff, s.step, s.level, s.is_near, s.is_far
+select s.path, s.diff, s.step, s.level, s.follows
 from {Open} s
-join {NewPath} n on n.path = s.path
+where s.is_new
 """
 """What was found for the new paths."""
 
 FIRST_STEPS = """
-select p.low as path, p.diff, t.step, t.level, t.is_near, t.is_far
+select p.low as path, p.diff, t.step, t.level, t.follows, true as is_new
 from {NewPair} p
 join {Label} h on h.path = p.high
 join {Trie} t on t.low_node = p.label and t.high_node = h.label
@@ -86,17 +88,17 @@ where t.level = 1 and p.diff >= t.min_diff and p.diff <= t.max_diff
 """Where chains begin."""
 
 NEXT_STEPS = """
-select p.low as path, s.diff + p.diff as diff, t.step, t.level, t.is_near, t.is_far
+select p.low as path, s.diff + p.diff as diff, t.step, t.level, t.follows, true as is_new
 from {Open} s
 join {NewPair} p on p.high = s.path
 join {Trie} t on t.parent = s.step and t.low_node = p.label
-where p.diff = 1 and s.level = {level} - 1 and s.is_near and t.level = {level} and t.is_child
+where p.diff = 1 and s.level = {level} - 1 and s.follows in (1, 3) and t.level = {level} and t.is_child
 union all
-select distinct p.low as path, s.diff + p.diff as diff, t.step, t.level, t.is_near, t.is_far
+select distinct p.low as path, s.diff + p.diff as diff, t.step, t.level, t.follows, true as is_new
 from {Open} s
 join {NewPair} p on p.high = s.path
 join {Trie} t on t.parent = s.step and t.low_node = p.label
-where s.level = {level} - 1 and s.is_far and t.level = {level} and not t.is_child
+where s.level = {level} - 1 and s.follows >= 2 and t.level = {level} and not t.is_child
   and p.diff >= t.min_diff and p.diff <= t.max_diff
 """
 """Where they go on; a chain may come to the same end on several ways."""

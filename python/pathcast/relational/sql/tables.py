@@ -87,8 +87,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "diff": "integer",
         "step": "bigint",
         "level": "integer",
-        "is_near": "boolean",
-        "is_far": "boolean",
+        "follows": "integer",
     },
     "Fact": {"node": "bigint", "slot": "bigint"},
 }

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from psycopg import IsolationLevel
 
 from pathcast.errors import DatabaseError
-from pathcast.relational.backends.backend import current_shape
+from pathcast.relational.backends.backend import Found, current_shape
 from pathcast.relational.backends.postgresql import function
 from pathcast.relational.settings import Settings
 from pathcast.relational.sql import names, steps, tables
@@ -178,7 +178,7 @@ class PostgresSession:
     def outline(self, shape: Shape, rows: dict[str, Any]) -> None:
         """A run is one call, however small the batch."""
 
-    def run(self, shape: Shape, rows: dict[str, Any]) -> Any:
+    def run(self, shape: Shape, rows: dict[str, Any]) -> Found:
         """What was found for a batch of documents: they are copied in, and one function does the rest."""
         if not self._has_tables:
             self.begin()
@@ -198,9 +198,8 @@ class PostgresSession:
             answer = cursor.execute(names.filled(steps.FOUND)).fetchall()
         kinds = {"node": pa.int64(), "subscription": pa.string(), "is_exact": pa.bool_()}
         columns = zip(*answer, strict=True) if answer else ((), (), ())
-        return pa.table(
-            [pa.array(column, kind) for column, kind in zip(columns, kinds.values(), strict=True)], [*kinds]
-        )
+        arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds.values(), strict=True)]
+        return Found(pa.table(arrays, [*kinds]))
 
     def load(self, name: str, rows: Any) -> None:
         """Makes a temporary table of Arrow rows, for this transaction."""

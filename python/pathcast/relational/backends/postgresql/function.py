@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 
 from pathcast.relational.sql import names, program, summary
 
-NAME = "pathcast_run_3"
+NAME = "pathcast_run_4"
 
 
 class _Recorder:
