@@ -6,15 +6,13 @@ one id for a message.
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import reduce
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 from pathcast.errors import DatabaseError, SubscriptionErrors, XPathError
+from pathcast.relational.backends.spark import uses
 from pathcast.relational.backends.spark.store import Change, Snapshot, Store, columns
 from pathcast.relational.backends.spark.workers import COMPILED, naming, spark_type, wide_schema
 from pathcast.relational.settings import Settings
@@ -56,7 +54,8 @@ class Changes:
         subscriptions, subscribers = named(compiled)
         batches = compiled | {"Subscription": subscriptions, "Subscriber": subscribers}
         found = {}
-        for table in COMPILED:
+        batches["Use"] = pa.record_batch(uses.used(batches))
+        for table in (*COMPILED, "Use"):
             if batches[table].num_rows:
                 schema = ", ".join(f"{name} {spark_type(kind)}" for name, kind in columns(table).items())
                 rows = pa.Table.from_batches([batches[table].select(list(columns(table)))])
@@ -68,7 +67,7 @@ class Changes:
     def compiled(self, subscriptions: DataFrame, task: Callable[..., Any]) -> Compiled:
         """Rows that the workers compile; all bad ones that fit a message are raised together."""
         place = f"{self._store.path}/compiled"
-        wide = subscriptions.mapInArrow(task, wide_schema((*COMPILED, "Refused")))
+        wide = subscriptions.mapInArrow(task, wide_schema((*COMPILED, "Use", "Refused")))
         wide.write.mode("overwrite").parquet(place)  # not by part: that would sort all rows
         everything = self._store.spark.read.schema(wide.schema).parquet(place)
         counted = self._store.spark.sql(
@@ -85,7 +84,7 @@ class Changes:
             )
         found = {
             table: everything.where(f"part = '{table}'").select(*columns(table))
-            for table in COMPILED
+            for table in (*COMPILED, "Use")
             if table in parts
         }
         if not found:
@@ -121,13 +120,13 @@ class Changes:
         change = Change(
             number, frozenset(written), compiled.level, compiled.steps, compiled.added, removed, compiled.weak
         )
-        self._commit(change)
+        self._commit(self._freeing(change, snapshot))
 
     def _write_shared(self, table: str, rows: DataFrame, snapshot: Snapshot) -> None:
         """Adds the rows that are not there yet; two contents of one number end the change unseen."""
         from pyspark.errors import PySparkException
 
-        known = self._store.read(table, snapshot)
+        known = self._store.live(table, snapshot)
         query = new_rows(table, any(table in change.tables for change in snapshot.changes))
         used: dict[str, Any] = {"rows": rows} | ({"known": known} if "{known}" in query else {})
         new = self._store.spark.sql(query, **used)
@@ -162,7 +161,27 @@ class Changes:
         for row in unknown.limit(1).collect():
             raise KeyError(json.loads(row["subscription"]))
         removed = self._write_gone(gone, snapshot.next)
-        self._commit(Change(snapshot.next, frozenset({"Gone"}), removed=removed))
+        change = Change(snapshot.next, frozenset({"Gone"}), removed=removed)
+        self._commit(self._freeing(change, snapshot))
+
+    def _freeing(self, change: Change, before: Snapshot) -> Change:
+        """The change with what nobody uses after it taken out."""
+        if not change.removed:
+            return change
+        store, after = self._store, replace(before, changes=(*before.changes, change))
+        rows: dict[str, Any] = {
+            "before": store.live("Subscriber", before).select("subscription", "pattern"),
+            "Gone": store.written("Gone", change.number),
+            "Subscriber": store.live("Subscriber", after).select("pattern"),
+            "Use": store.read("Use", after),
+        }
+        place = f"{store.path}/loose"
+        self.planned["Loose"] = store.spark.sql(uses.LOOSE, **_asked(uses.LOOSE, rows))
+        self.planned["Loose"].write.mode("overwrite").parquet(place)
+        rows["Loose"] = store.spark.read.schema("number bigint").parquet(place)
+        self.planned["Free"] = store.spark.sql(uses.FREE, **_asked(uses.FREE, rows))
+        store.write("Free", change.number, self.planned["Free"])
+        return replace(change, tables=change.tables | {"Free"})
 
     def _commit(self, change: Change) -> None:
         self._store.commit(change, self._settings)
@@ -176,20 +195,18 @@ class Changes:
         What it replaces stays for those who read it, until the next sweep.
         """
         store, snapshot = self._store, self._store.snapshot(self._settings)
-        number, folder = snapshot.next, f"{self._store.path}/runs/{uuid4().hex}"
+        number, kept = snapshot.next, [table for table in COMPILED if table in snapshot.written]
         if not snapshot.changes:
             return
-        for table in ("Subscription", "Subscriber"):
+        for table in kept:
             store.write(table, number, store.live(table, snapshot))
         subscribers = store.written("Subscriber", number)
-        kept = self._used(snapshot, subscribers.selectExpr("pattern as number"), folder)
-        for table, rows in kept.items():
-            store.write(table, number, rows)
+        store.write("Use", number, store.read("Use", snapshot).join(subscribers, "pattern", "left_semi"))
         level, steps = (
             store.written(table, *[number] * (table in kept)).selectExpr("max(level)").collect()[0][0] or 0
             for table in ("Pattern", "Step")
         )
-        written = {"Subscription", "Subscriber", *kept}
+        written = {"Use", *kept}
         weak = subscribers.where("not is_exact").count()
         added = store.written("Subscription", number).count()
         change = Change(number, frozenset(written), level, steps, added, 0, weak, whole=True)
@@ -199,45 +216,10 @@ class Changes:
             for table in old.tables:
                 store.empty(table, old.number)
 
-    def _used(self, snapshot: Snapshot, wanted: DataFrame, folder: str) -> dict[str, DataFrame]:
-        """The rows of the shared tables that the wanted steps, slots and patterns need, from the top down."""
-        store, number = self._store, itertools.count()
 
-        def kept(rows: DataFrame) -> DataFrame:
-            place = f"{folder}/{next(number)}"
-            rows.write.parquet(place)
-            return store.spark.read.schema(rows.schema).parquet(place)
-
-        def of(table: str, key: str, numbers: DataFrame) -> DataFrame:
-            rows = store.read(table, snapshot).select(*columns(table))
-            return kept(rows.join(numbers.selectExpr(f"number as {key}").distinct(), key, "left_semi"))
-
-        found: dict[str, list[DataFrame]] = {table: [] for table in ("Slot", "Pattern", "OtherSlot")}
-        numbers = [wanted]
-        for _ in range(snapshot.level + 1):
-            slots = of("Slot", "slot", numbers[-1])
-            patterns = of("Pattern", "id", numbers[-1].unionAll(slots.selectExpr("low as number")))
-            others = of("OtherSlot", "id", patterns.selectExpr("id as number"))
-            for table, rows in (("Slot", slots), ("Pattern", patterns), ("OtherSlot", others)):
-                found[table].append(rows)
-            below = patterns.selectExpr("explode(array(first_slot, second_slot)) as number")
-            numbers.append(kept(below.unionAll(others.selectExpr("slot as number")).distinct()))
-        used = {table: _all(rows).distinct() for table, rows in found.items()}
-        used["Predicate"] = of("Predicate", "predicate", used["Slot"].selectExpr("low as number"))
-        used["Subject"] = of("Subject", "subject", used["Predicate"].selectExpr("subject as number"))
-        steps = [used["Slot"].selectExpr("step as number"), *numbers]
-        wanted = _all(steps)
-        taken: list[DataFrame] = []
-        for _ in range(snapshot.steps):
-            taken.append(of("Step", "step", wanted))
-            wanted = taken[-1].selectExpr("parent as number")
-        if taken:
-            used["Step"] = _all(taken).distinct()
-        return used
-
-
-def _all(frames: list[DataFrame]) -> DataFrame:
-    return reduce(lambda left, right: left.unionAll(right), frames)
+def _asked(query: str, tables: dict[str, Any]) -> dict[str, Any]:
+    """The tables that a query names."""
+    return {name: rows for name, rows in tables.items() if f"{{{name}}}" in query}
 
 
 def new_rows(table: str, is_known: bool) -> str:

@@ -137,7 +137,7 @@ class SparkRelational(Relational):
         self._changes.unsubscribe(ids if hasattr(ids, "mapInArrow") else _core.encode_ids(list(ids)))
 
     def sweep(self) -> None:
-        """Writes the tables anew without patterns that nobody needs, and many small changes as one.
+        """Writes the tables anew as one change, without the rows that were taken out.
 
         It is done by itself when as many subscriptions were removed as are left.
         """

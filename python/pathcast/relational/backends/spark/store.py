@@ -3,8 +3,9 @@
 Every change of the subscriptions is a number and adds files: ``TABLE/change=N``, with the patterns in
 a folder a level. The last file of a change is its row in ``changes``; what has none never happened. A match
 takes the list of changes there are when it begins, so it sees all of a change or nothing of it. Subscriptions
-that are taken away are rows of `Gone`, with the number of the change. A change that is *whole* has everything
-that is needed; readers look at nothing before it.
+that are taken away are rows of `Gone`, and numbers that nobody uses then are rows of `Free`, both with the
+number of the change: rows of earlier changes are not seen any more, later ones are. A change that is *whole*
+has everything that is needed; readers look at nothing before it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pathcast.relational.backends.spark.workers import COMPILED, spark_type
+from pathcast.errors import DatabaseError
+from pathcast.relational.backends.spark.workers import COMPILED, USE, spark_type
 from pathcast.relational.settings import Settings
 from pathcast.relational.sql.tables import COLUMNS, SHARED
 
@@ -21,20 +23,22 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 BY_LEVEL = ("Pattern",)
-GONE = {"subscription": "varchar"}
+REMOVED = {"Gone": {"subscription": "varchar"}, "Free": {"number": "bigint"}}
+OWN = REMOVED | {"Use": USE}
+"""Tables that only Spark has."""
 CHANGE = (
     "number int, level int, steps int, tables string, settings string, "
     "added bigint, removed bigint, weak bigint, whole boolean"
 )
 
 LIVE = """
-select s.* from {Some} s left anti join {Gone} g on g.subscription = s.subscription and g.change > s.change
+select s.* from {some} s left anti join {removed} r on r.%s = s.%s and r.change > s.change
 """
 
 
 def columns(table: str) -> dict[str, str]:
     """The columns of a table, with their types."""
-    return GONE if table == "Gone" else COLUMNS[table]
+    return OWN.get(table) or COLUMNS[table]
 
 
 def schema(table: str) -> str:
@@ -71,6 +75,11 @@ class Snapshot:
     def next(self) -> int:
         """The number of the change after them."""
         return self.changes[-1].number + 1 if self.changes else 1
+
+    @property
+    def written(self) -> frozenset[str]:
+        """The tables that have files."""
+        return frozenset().union(*(change.tables for change in self.changes))
 
     @property
     def level(self) -> int:
@@ -123,6 +132,10 @@ class Store:
             for row in rows
         ]
         last = max((at for at, change in enumerate(changes) if change.whole), default=0)
+        if any("Subscriber" in each.tables and "Use" not in each.tables for each in changes[last:]):
+            raise DatabaseError(
+                f"the tables in {self.path} are of an earlier version: subscribe in an empty folder"
+            )
         settings = None
         if rows:
             settings = wanted.of([(name, content) for name, content in json.loads(rows[0]["settings"])])
@@ -155,7 +168,7 @@ class Store:
         )
 
     def read(self, table: str, snapshot: Snapshot) -> DataFrame:
-        """A table as a snapshot sees it, the gone included."""
+        """A table as a snapshot sees it, with what is gone or free."""
         return self.written(table, *(each.number for each in snapshot.changes if table in each.tables))
 
     def written(self, table: str, *changes: int) -> DataFrame:
@@ -173,12 +186,15 @@ class Store:
         return self.spark.sql(f"select {', '.join(nulls)} where false")
 
     def live(self, table: str, snapshot: Snapshot) -> DataFrame:
-        """`Subscription` or `Subscriber` without those that are gone."""
-        if not any("Gone" in change.tables for change in snapshot.changes):
-            return self.read(table, snapshot)
-        return self.spark.sql(LIVE, Some=self.read(table, snapshot), Gone=self.read("Gone", snapshot))
+        """A table without what is gone or free."""
+        removed = "Free" if table in SHARED else "Gone"
+        rows = self.read(table, snapshot)
+        if not any(removed in change.tables for change in snapshot.changes):
+            return rows
+        (key,) = REMOVED[removed]
+        query = LIVE % (key, SHARED.get(table, key))
+        return self.spark.sql(query, some=rows, removed=self.read(removed, snapshot))
 
     def tables(self, snapshot: Snapshot) -> dict[str, DataFrame]:
         """All tables that a match reads."""
-        found = {table: self.read(table, snapshot) for table in SHARED}
-        return found | {table: self.live(table, snapshot) for table in COMPILED if table not in SHARED}
+        return {table: self.live(table, snapshot) for table in COMPILED}

@@ -15,6 +15,7 @@ import pyarrow as pa
 from pathcast import _core
 from pathcast.errors import DocumentError
 from pathcast.limits import Limits
+from pathcast.relational.backends.spark.uses import used
 from pathcast.relational.candidates import Pairs, Verifier
 from pathcast.relational.settings import NODE_BITS, Settings
 from pathcast.relational.sql.tables import COLUMNS, DOCUMENTS, SHARED
@@ -23,6 +24,7 @@ Batches: TypeAlias = Iterable[Any]
 Task: TypeAlias = Callable[[Batches], Iterator[Any]]
 
 COMPILED = (*SHARED, "Subscriber", "Subscription")
+USE = {"pattern": "bigint", "number": "bigint"}
 DOCUMENT = {"node": "bigint", "document": "bigint"}
 DEAD = {"reason": "varchar", "line": "bigint", "column": "bigint"}
 DECIDED = {"subscription": "varchar"} | DEAD
@@ -54,7 +56,7 @@ def spark_type(kind: str) -> str:
 
 def wide_columns(parts: Iterable[str]) -> dict[str, str]:
     """The columns of all parts together, by name."""
-    extra = {"Dead": DEAD | DOCUMENT, "Refused": REFUSED, "XMLDocument": DOCUMENT}
+    extra = {"Dead": DEAD | DOCUMENT, "Refused": REFUSED, "XMLDocument": DOCUMENT, "Use": USE}
     return {name: kind for part in parts for name, kind in (COLUMNS.get(part) or extra[part]).items()}
 
 
@@ -120,7 +122,7 @@ def _first_number() -> int:
 
 def compiling(limits: Limits, settings: Settings, ordered: bool, levels: int, alternatives: int) -> Task:
     """A task that turns rows (id, xpath, ...) into the rows of their tables, refused ones apart."""
-    parts = (*COMPILED, "Refused")
+    parts = (*COMPILED, "Use", "Refused")
 
     def run(batches: Batches) -> Iterator[Any]:
         for together in _gathered(batches):  # what subscriptions have in common is then written once
@@ -143,6 +145,7 @@ def compiling(limits: Limits, settings: Settings, ordered: bool, levels: int, al
                     if part == "Subscriber":
                         rows["subscription"] = names.take(found.column("position"))
                     yield from _wide(part, rows, parts)
+                yield from _wide("Use", used(tables), parts)
                 if refused:
                     rows = {
                         "subscription": pa.array([json.dumps(id) for _, id, _ in refused]),
