@@ -59,13 +59,15 @@ def _schemas() -> dict[str, Schema]:
 
 
 @cache
-def _expressions(number: int, schema: str = "nitf", kind: str = "twigs") -> tuple[str, ...]:
+def drawn_subscriptions(number: int, schema: str = "nitf", kind: str = "twigs") -> tuple[str, ...]:
+    """As the paper's are drawn, or linear ones."""
     odds = {"wildcard": 0.1, "descendant": 0.2}
     odds |= {"branch": 0.3, "predicates": 1} if kind == "twigs" else {"branch": 0.0, "predicates": 0}
     return tuple(draw_subscriptions(_schemas()[schema], number, max_depth=10, seed=2, **odds))  # type: ignore[arg-type]
 
 
-def _documents(size: int, seed: int = 3, schema: str = "nitf") -> Iterator[bytes]:
+def drawn_documents(size: int, seed: int = 3, schema: str = "nitf") -> Iterator[bytes]:
+    """Documents without end, of about that size in bytes."""
     return draw_documents(_schemas()[schema], 1 << 40, max_levels=12, target_size=size, seed=seed)
 
 
@@ -91,8 +93,8 @@ def _backends(*names: str) -> Iterator[dict[str, Callable[..., Relational]]]:
             )
             makers["Spark"] = lambda **options: Relational(spark, **options)
             warm = Relational(spark)  # the first statements of a session take seconds more
-            warm.subscribe(enumerate(_expressions(200)))
-            warm.match(enumerate(islice(_documents(3_000, seed=4), 2)))
+            warm.subscribe(enumerate(drawn_subscriptions(200)))
+            warm.match(enumerate(islice(drawn_documents(3_000, seed=4), 2)))
             warm.close()
         yield makers
 
@@ -103,7 +105,7 @@ def subscriptions(kept: Kept, plan: Plan) -> Iterator[Row]:
     Linear and branching sets on two schemas, beside `auto` and the bare tokeniser; *cold* is the first batch,
     for which there is no path summary yet. `--size` and `--engine` pick numbers and databases.
     """
-    numbers = [_scaled(number) for number in NUMBERS if not plan.sizes or number in plan.sizes]
+    numbers = [scaled(number) for number in NUMBERS if not plan.sizes or number in plan.sizes]
     names = [name for name in DATABASES[:2] if not plan.engines or name in plan.engines]
     with _backends(*names) as makers:
         for schema, kind, number in itertools.product(SCHEMAS, KINDS, numbers):
@@ -111,11 +113,11 @@ def subscriptions(kept: Kept, plan: Plan) -> Iterator[Row]:
                 subject = f"{name}, {number:,}, {schema} {kind}"
                 if kept.has(subject) or schema not in _schemas():
                     continue
-                expressions = _expressions(number, schema, kind)
+                expressions = drawn_subscriptions(number, schema, kind)
                 index = Memory(enumerate(expressions))
                 database = make()
                 subscribing = timed(partial(database.subscribe, list(enumerate(expressions))))[0]
-                stream = _documents(15_000, schema=schema)
+                stream = drawn_documents(15_000, schema=schema)
                 tasks = {"batch": matching(database), "auto": index.matching, "tokeniser": _tokenise}
                 times = _cold(database, index, stream, size=100)
                 times |= _best(tasks, index, stream, size=100, warm=WARM)
@@ -139,7 +141,7 @@ def _tokenise(documents: Sequence[bytes]) -> None:
 
 def sizes(kept: Kept, _: Plan) -> Iterator[Row]:
     """Milliseconds for a document against 10,000 subscriptions in a batch of 10, by size of the document."""
-    rows = list(enumerate(_expressions(_scaled(10_000))))
+    rows = list(enumerate(drawn_subscriptions(scaled(10_000))))
     missing = [size for size in SIZES if not kept.has(f"{size // 1000} KB")]
     if not missing:
         return
@@ -150,7 +152,7 @@ def sizes(kept: Kept, _: Plan) -> Iterator[Row]:
         for size in missing:
             index = Memory(rows)
             tasks = {name: matching(database) for name, database in databases.items()}
-            times = _best({**tasks, "auto": index.matching}, index, _documents(size), size=10)
+            times = _best({**tasks, "auto": index.matching}, index, drawn_documents(size), size=10)
             kilobytes = {"KB": index.bytes_a_document / 1e3, "matches / document": index.matches_a_document}
             yield Row(f"{size // 1000} KB", kilobytes | times)
         for database in databases.values():
@@ -159,7 +161,7 @@ def sizes(kept: Kept, _: Plan) -> Iterator[Row]:
 
 def levers(kept: Kept, _: Plan) -> Iterator[Row]:
     """Milliseconds for a document of 15 KB, 10,000 subscriptions: batching, and broadcasting on Spark."""
-    rows = list(enumerate(_expressions(_scaled(10_000))))
+    rows = list(enumerate(drawn_subscriptions(scaled(10_000))))
     last = f"batches of {max(BATCHES)}"
     missing = [name for name in DATABASES if not kept.has(f"{name}, {last}")]
     with _backends(*missing) as makers:
@@ -173,7 +175,7 @@ def levers(kept: Kept, _: Plan) -> Iterator[Row]:
                 if number == TOGETHER and changed:
                     _no_broadcasts(changed)
                     tasks[NOT_BROADCAST] = matching(changed)
-                times = _best(tasks, index, _documents(15_000, seed=number), size=number)
+                times = _best(tasks, index, drawn_documents(15_000, seed=number), size=number)
                 for subject in (each for each in tasks if each != "auto"):
                     values = {"documents": number, "ms": times[f"{subject} ms"], "auto ms": times["auto ms"]}
                     yield Row(f"{name}, {subject}", values)
@@ -188,7 +190,7 @@ def _no_broadcasts(database: Any) -> None:
 
 def million(kept: Kept, _: Plan) -> Iterator[Row]:
     """1,000 documents of 2 KB against 1,000,000 subscriptions on Spark: the first batch, and the next one."""
-    number, count = map(_scaled, MILLION)
+    number, count = map(scaled, MILLION)
     subject = f"{count:,} × {number:,}"
     if kept.has(subject):
         return
@@ -305,5 +307,6 @@ def _cold(database: Relational, index: Memory, stream: Iterator[bytes], size: in
     return {"cold ms": seconds / size * 1e3}
 
 
-def _scaled(number: int) -> int:
+def scaled(number: int) -> int:
+    """A number of subscriptions as `PATHCAST_BENCH_SCALE` has it."""
     return max(10, int(number * scale()))
