@@ -23,6 +23,8 @@ from tests.relational.verdicts import wrong_verdicts
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+MOST_JOBS = 60
+"""Of a match, however many documents, where chains have two steps and patterns one level."""
 PAIRS = int(os.environ.get("PATHCAST_SPARK_PAIRS", "0"))
 
 
@@ -176,6 +178,11 @@ def count_collected(frames: type, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return counted
 
 
+def jobs(spark: SparkSession) -> int:
+    """How many jobs there were."""
+    return len(spark.sparkContext.statusTracker().getJobIdsForGroup(None))
+
+
 def test_a_common_slot_is_looked_up_and_not_multiplied(spark: SparkSession, make: Make) -> None:
     """Begun from `@lang`, each document would give a row for each subscription."""
     database: Any = make(False)
@@ -183,6 +190,14 @@ def test_a_common_slot_is_looked_up_and_not_multiplied(spark: SparkSession, make
     items = [(number, f"<news><item lang='en'><code>{number}</code></item></news>") for number in range(20)]
     matches = database.match(spark.createDataFrame(items, "doc_id int, xml string"))
     assert matches.count() == len(items)
+    # The next one: as many jobs for one document as for twenty.
+    used = []
+    for some in (items, items[:1]):
+        before = jobs(spark)
+        database.match(spark.createDataFrame(some, "doc_id int, xml string"))
+        used.append(jobs(spark) - before)
+    print(f"jobs: {used}")
+    assert max(used) <= MOST_JOBS
     for query in (steps.at_first(steps.PAIRED), steps.RISING):
         assert most_joined(database._run.query(query, 1)) <= 4 * len(items)
     from_the_wrong_end = steps.at_first(steps.STARTED.replace("first_slot", "second_slot"))
