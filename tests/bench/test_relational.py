@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,9 +11,10 @@ import pytest
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
-from bench import relational_report
+from bench import paper_figures, relational_paper, relational_report
 from bench.harness.kept import Row
-from bench.relational import BATCHES, KINDS, NOT_BROADCAST, NUMBERS, SCHEMAS
+from bench.relational import BATCHES, KINDS, NOT_BROADCAST, NUMBERS, SCHEMAS, SIZES
+from pathcast import Index
 from tests.bench import keep_all
 
 BACKENDS = ("DuckDB", "PostgreSQL", "Spark")
@@ -27,6 +29,14 @@ def made_up() -> dict[str, list[Row]]:
             for kind in KINDS
             for number in NUMBERS
             for name in BACKENDS[:2]
+        ],
+        "relational-paper": [
+            (
+                relational_paper.subject(number, size),
+                {"subscriptions": number, "KB": size / 1e3, "matches / document": number / 10}
+                | dict.fromkeys(paper_figures.CURVES, number / 10),
+            )
+            for number, size in [(1_000, 15_000), *((10_000, size) for size in SIZES)]
         ],
         "relational-documents": [
             (f"{size} KB", {"KB": size, "auto ms": 0.1} | {f"{name} ms": size * 2.0 for name in BACKENDS})
@@ -74,3 +84,32 @@ def test_curves_and_dots_are_what_was_measured() -> None:
         *(f"{name}, as it is" for name in BACKENDS),
         f"Spark, {NOT_BROADCAST}",
     ]
+
+
+def test_the_claims_of_the_paper_are_told_from_the_rows() -> None:
+    rows = made_up()["relational-paper"]
+    assert [row.values["subscriptions"] for row in paper_figures.by_number(rows)] == [1_000, 10_000]
+    assert [row.values["KB"] for row in paper_figures.by_size(rows)] == [3, 15, 40, 100]
+    assert [reproduced for *_, reproduced in paper_figures.claims(rows)] == ["no", "no", "yes"]
+
+
+@pytest.mark.parametrize("cutting", [True, False])
+def test_the_matcher_of_the_paper_answers_as_the_index_does(cutting: bool) -> None:
+    pytest.importorskip("duckdb", reason="duckdb is not installed")
+    pytest.importorskip("lxml", reason="lxml is not installed")
+    from bench.paper_matcher import PaperMatcher
+    from bench.relational import drawn_documents, drawn_subscriptions
+
+    apart = ["/a/b[c][d]", "/a[.//d]", "//b/*/e", "/*", "//a", "/b"]
+    expressions = [*apart, *drawn_subscriptions(300)]
+    index = Index()
+    index.add_many(enumerate(expressions))
+    matcher = PaperMatcher(expressions)
+    texts = [
+        b"<a><b><c/></b><b><d/></b></a>",
+        b"<x><a><b><c><e/></c></b></a></x>",
+        *islice(drawn_documents(3_000), 2),
+    ]
+    for text in texts:
+        matcher.publish(text)
+        assert matcher.match(cutting=cutting) == sorted(index.match(text))
