@@ -104,8 +104,9 @@ def _given(config: Path | None) -> Path:
 
 def kafka_needed() -> None:
     """End with a sentence if the client library is not there."""
-    if importlib.util.find_spec("confluent_kafka") is None:
-        fail("this needs confluent-kafka: pip install 'pathcast[kafka]'")
+    for module, name in (("confluent_kafka", "confluent-kafka"), ("cryptography", "cryptography")):
+        if importlib.util.find_spec(module) is None:
+            fail(f"this needs {name}: pip install 'pathcast[kafka]'")
 
 
 def _watch(running: KafkaBroker) -> None:
