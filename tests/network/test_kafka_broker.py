@@ -20,11 +20,11 @@ from typer.testing import CliRunner
 
 from pathcast.cli import app
 from pathcast.network.outcome import Outcome
-from pathcast.network.sealed import TAG
 from pathcast.network.state import StateError
 from pathcast.network.transports.kafka import KafkaBroker, KafkaClient, TransportError, connection, process
 from pathcast.network.transports.kafka.documents import DocumentGoneError
 from pathcast.network.transports.kafka.envelope import Arrival
+from pathcast.network.transports.kafka.sealed import TAG
 from pathcast.network.transports.settings import BrokerSettings, broker_settings, client_settings
 from tests.kafka import jars
 from tests.kafka.server import KafkaServer

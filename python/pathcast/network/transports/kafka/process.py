@@ -128,12 +128,16 @@ class KafkaBroker:
         """Read the settings again after the batch at hand; may be called from a signal handler."""
         self._reloading.set()
 
+    def check(self) -> None:
+        """An error that says which topics are missing or not as they must be."""
+        topics.check(self.connection, self.settings)
+
     def run(self, *, create_topics: bool = False) -> None:
         """Take messages until somebody calls `stop`."""
         if create_topics:
             for name in topics.create(self.connection, self.settings):
                 self.report.say(f"created the topic {name}")
-        topics.check(self.connection, self.settings)
+        self.check()
         if self.settings.monitor_port is not None:
             try:
                 self._monitor = Monitor(self.settings.monitor_host, self.settings.monitor_port, self.traces)
