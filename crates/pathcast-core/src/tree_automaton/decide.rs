@@ -34,14 +34,13 @@ impl Run {
             }
         }
         let mut stratum = 0;
-        let mut looked = 0;
         loop {
-            while looked < self.noted.len() {
+            while !self.queue.is_empty() {
                 let mut lists: [&[Waiting]; TOGETHER] = [&[]; TOGETHER];
-                for (list, &atom) in lists.iter_mut().zip(&self.noted[looked..]) {
+                for list in &mut lists {
+                    let Some(atom) = self.queue.pop() else { break };
                     *list = keys.lists.of(atom);
                 }
-                looked = self.noted.len().min(looked + TOGETHER);
                 black_box(
                     lists.iter().filter_map(|list| list.first()).fold(0, |sum, each| sum ^ each.rule()),
                 );
@@ -60,9 +59,6 @@ impl Run {
             }
             self.later[stratum as usize] = rules;
         }
-        for atom in self.noted.drain(..) {
-            self.so[atom as usize / 64] = 0;
-        }
         self.keys = Some(keys);
     }
 
@@ -71,7 +67,7 @@ impl Run {
         let level = self.depth - 1;
         let serial = self.open[level].serial;
         let told = std::mem::take(&mut self.open[level].told);
-        told.iter().for_each(|&atom| self.note(atom));
+        told.iter().for_each(|&atom| self.note(atom, serial));
         self.open[level].told = told;
         let summaries = std::mem::take(&mut self.open[level].summaries);
         let mut subjects = std::mem::take(&mut self.summed);
@@ -82,12 +78,12 @@ impl Run {
                 current.summary.add(&summary);
             } else {
                 (current.of, current.summary) = (serial, summary);
-                current.hits = current.hits.saturating_add(u32::from(self.counting));
+                current.hits = current.hits.saturating_add(1);
                 subjects.push(subject);
             }
         }
         self.open[level].summaries = summaries;
-        subjects.iter().for_each(|&subject| self.note_count(automaton, subject));
+        subjects.iter().for_each(|&subject| self.note_count(automaton, subject, serial));
         // Now all atoms are known, and rules can be looked at.
         for subject in &subjects {
             if let Some(awaited) = keys.awaited.get(subject) {
@@ -99,7 +95,7 @@ impl Run {
     }
 
     /// The number of a subject's values is looked up when all of them are known.
-    fn note_count(&mut self, automaton: &TreeAutomaton, subject: SubjectId) {
+    fn note_count(&mut self, automaton: &TreeAutomaton, subject: SubjectId, serial: u32) {
         let summary = self.current[subject as usize].summary;
         if !summary.is_count() {
             return;
@@ -107,23 +103,19 @@ impl Run {
         let known = (&automaton.atoms, &automaton.constants);
         let tests = &automaton.tests[subject as usize];
         let number = summary.count().to_string();
-        if let Some(summary) = tests.look_up(subject, &number, known, |atom| self.note(atom)) {
+        if let Some(summary) = tests.look_up(subject, &number, known, |atom| self.note(atom, serial)) {
             self.current[subject as usize].summary = summary;
         }
     }
 
     /// An atom is so of the element that ends.
     #[inline]
-    fn note(&mut self, atom: AtomId) {
-        let word = &mut self.so[atom as usize / 64];
-        let bit = 1 << (atom % 64);
-        if *word & bit == 0 {
-            *word |= bit;
-            self.noted.push(atom);
-            if self.counting {
-                let hits = &mut self.hits[atom as usize];
-                *hits = hits.saturating_add(1);
-            }
+    fn note(&mut self, atom: AtomId, serial: u32) {
+        let state = &mut self.states[atom as usize];
+        if state.so != serial {
+            state.so = serial;
+            state.hits = state.hits.saturating_add(1);
+            self.queue.push(atom);
         }
     }
 
@@ -165,8 +157,7 @@ impl Run {
                 current.of == serial && current.summary.passes(test)
             })
         } else {
-            let atom = literal.atom();
-            self.so[atom as usize / 64] & 1 << (atom % 64) != 0
+            self.states[literal.atom() as usize].so == serial
         };
         so != literal.is_negated()
     }
@@ -182,7 +173,8 @@ impl Run {
     /// What was told because of a sibling need not be told again: all ways lead up from the parent.
     fn reach_all(&mut self, automaton: &TreeAutomaton, several: u32) {
         let targets = automaton.rules.targets(several);
-        targets.same.iter().for_each(|&atom| self.note(atom));
+        let serial = self.open[self.depth - 1].serial;
+        targets.same.iter().for_each(|&atom| self.note(atom, serial));
         if self.depth > 1 {
             let parent = self.open[self.depth - 2].serial;
             if std::mem::replace(&mut self.sent[several as usize], parent) == parent {
@@ -213,10 +205,10 @@ impl Run {
                 if way.any {
                     self.tell_all(level as usize, way.end(), atom);
                 } else {
-                    self.tell(level as usize, atom);
+                    self.tell_once(level as usize, atom);
                 }
             }
-            Target::Same(atom) => self.note(atom),
+            Target::Same(atom) => self.note(atom, self.open[self.depth - 1].serial),
         }
     }
 
@@ -248,7 +240,7 @@ impl Run {
 
     /// Tells an element and all above it that are meant. Who was told of something below has told those above.
     fn tell_all(&mut self, nearest: usize, at: At, atom: AtomId) {
-        let told = self.told[atom as usize];
+        let told = self.states[atom as usize].told;
         for level in (0..=nearest).rev() {
             if self.open[level].serial <= told {
                 break;
@@ -257,6 +249,6 @@ impl Run {
                 self.open[level].told.push(atom);
             }
         }
-        self.told[atom as usize] = self.open[nearest].serial.max(told);
+        self.states[atom as usize].told = self.open[nearest].serial.max(told);
     }
 }

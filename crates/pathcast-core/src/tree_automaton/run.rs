@@ -18,10 +18,6 @@ pub(super) type Serial = u32;
 /// So many atoms may be told to an element before repetitions are taken out.
 const TOLD_OFTEN: usize = 1 << 12;
 
-/// So many documents of a run are counted, and then one of so many: to count is to go through memory.
-const COUNTED_ALL: u32 = 1024;
-const COUNTED_ONE_OF: u32 = 8;
-
 /// An open element, or the document node.
 #[derive(Debug, Default)]
 pub(super) struct Open {
@@ -39,6 +35,16 @@ pub(super) struct Open {
     many: usize,
     /// Subjects of which only the first counts, that it has had.
     had: Vec<SubjectId>,
+}
+
+/// What a run knows of an atom.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct State {
+    /// The element that was told last.
+    pub(super) told: Serial,
+    /// The element that it was last found to be so of, when that ended.
+    pub(super) so: Serial,
+    pub(super) hits: u32,
 }
 
 /// What a run knows of a subject.
@@ -59,16 +65,7 @@ pub struct Run {
     /// The document node, then the open elements, then what is kept for others.
     pub(super) open: Vec<Open>,
     pub(super) depth: usize,
-    /// By atom, a bit: it is so of the element that ends. All of them fit into the nearest cache.
-    pub(super) so: Vec<u64>,
-    /// Atoms that are so of the element that ends, those first whose rules have been looked at.
-    pub(super) noted: Vec<AtomId>,
-    /// By atom that is told to all elements above: the lowest that was told last.
-    pub(super) told: Vec<Serial>,
-    /// By atom: for how many elements it was so, in documents that are counted.
-    pub(super) hits: Vec<u32>,
-    /// Whether this document is counted.
-    pub(super) counting: bool,
+    pub(super) states: Vec<State>,
     /// What rules wait for while this document is read.
     pub(super) keys: Option<Arc<Keys>>,
     /// By way: where it leads from the element that ends.
@@ -85,13 +82,12 @@ pub struct Run {
     pub(super) current: Vec<Current>,
     /// Subjects that have a summary of the element that ends.
     pub(super) summed: Vec<SubjectId>,
+    pub(super) queue: Vec<AtomId>,
     /// By stratum: rules to be looked at when the atoms before are known.
     pub(super) later: Vec<Vec<RuleId>>,
     found: Vec<u64>,
     matched: Vec<u32>,
-    /// Documents, and those of them that were counted and not told yet.
     documents: u32,
-    counted: u32,
 }
 
 impl Run {
@@ -101,27 +97,22 @@ impl Run {
             self.found[expression as usize / 64] = 0;
         }
         self.found.resize(automaton.held.len().div_ceil(64), 0);
-        let atoms = automaton.atoms.bound();
-        self.so.resize(atoms.div_ceil(64), 0);
-        self.told.resize(atoms, 0);
-        self.hits.resize(atoms, 0);
+        self.states.resize(automaton.atoms.bound(), State::default());
         self.current.resize(automaton.subjects.bound(), Current::default());
         self.reached.resize(automaton.ways.bound(), (0, NONE));
         self.sent.resize(automaton.rules.several_bound(), 0);
         // Half of all numbers are left for one document.
         if self.serial > Serial::MAX / 2 {
             self.serial = 0;
-            self.told.fill(0);
+            self.states.iter_mut().for_each(|state| (state.told, state.so) = (0, 0));
             self.current.iter_mut().for_each(|current| (current.of, current.open) = (0, 0));
             self.reached.fill((0, NONE));
             self.sent.fill(0);
         }
-        if self.counted >= TOLD {
-            self.report(automaton);
+        self.documents += 1;
+        if self.documents >= TOLD {
+            self.tell(automaton);
         }
-        self.documents = self.documents.wrapping_add(1);
-        self.counting = self.documents <= COUNTED_ALL || self.documents.is_multiple_of(COUNTED_ONE_OF);
-        self.counted += u32::from(self.counting);
         self.keys = Some(automaton.keys());
         self.text.clear();
         (self.depth, self.valued, self.node) = (0, 0, None);
@@ -129,12 +120,12 @@ impl Run {
     }
 
     /// Tells what was counted.
-    pub(super) fn report(&mut self, automaton: &TreeAutomaton) {
-        let atoms = self.hits.iter().copied();
+    pub(super) fn tell(&mut self, automaton: &TreeAutomaton) {
+        let atoms = self.states.iter().map(|state| state.hits);
         let subjects = self.current.iter().map(|current| current.hits);
-        if automaton.learn(self.counted, atoms, subjects) {
-            self.counted = 0;
-            self.hits.fill(0);
+        if automaton.learn(self.documents, atoms, subjects) {
+            self.documents = 0;
+            self.states.iter_mut().for_each(|state| state.hits = 0);
             self.current.iter_mut().for_each(|current| current.hits = 0);
         }
     }
@@ -328,7 +319,7 @@ impl Run {
     fn look_up(&mut self, automaton: &TreeAutomaton, subject: SubjectId, level: usize, value: &str) {
         let known = (&automaton.atoms, &automaton.constants);
         let tests = &automaton.tests[subject as usize];
-        let summary = tests.look_up(subject, value, known, |atom| self.tell(level, atom));
+        let summary = tests.look_up(subject, value, known, |atom| self.tell_once(level, atom));
         if let Some(summary) = summary {
             self.sum_up(subject, level, &summary);
         }
@@ -362,11 +353,15 @@ impl Run {
         (current.open, current.place) = (*serial, summaries.len() as u32 - 1);
     }
 
-    /// Tells an element that an atom is so. Who holds the same again has been paid for; that it was told before is seen
-    /// when the element ends.
+    /// Tells an element that an atom is so.
     #[inline]
-    pub(super) fn tell(&mut self, level: usize, atom: AtomId) {
+    pub(super) fn tell_once(&mut self, level: usize, atom: AtomId) {
         let open = &mut self.open[level];
+        let state = &mut self.states[atom as usize];
+        if state.told == open.serial {
+            return;
+        }
+        state.told = open.serial;
         open.told.push(atom);
         if open.told.len() > open.often {
             open.told.sort_unstable();
@@ -389,13 +384,12 @@ impl Run {
         };
         self.open.iter().map(open).sum::<usize>()
             + self.open.capacity() * size_of::<Open>()
-            + self.so.capacity() * 8
-            + (self.noted.capacity() + self.told.capacity() + self.hits.capacity()) * 4
+            + self.states.capacity() * size_of::<State>()
             + self.current.capacity() * size_of::<Current>()
             + self.reached.capacity() * size_of::<(Serial, u32)>()
             + self.sent.capacity() * size_of::<Serial>()
             + self.text.capacity()
             + self.found.capacity() * 8
-            + (self.summed.capacity() + self.matched.capacity()) * 4
+            + (self.queue.capacity() + self.summed.capacity() + self.matched.capacity()) * 4
     }
 }

@@ -236,7 +236,7 @@ fn decides_what_the_evaluator_decides_whoever_comes_and_goes() {
                 exact += decided;
                 held += holding;
             }
-            run.report(&automaton);
+            run.tell(&automaton);
             if draw.below(4) == 0 {
                 automaton.choose_keys();
             }
