@@ -11,8 +11,9 @@ import pytest
 
 pytest.importorskip("confluent_kafka")
 
+from pathcast.network.transports.access import grants
 from pathcast.network.transports.kafka import KafkaClient, KafkaShare, TransportError
-from pathcast.network.transports.parts import part_of
+from pathcast.network.transports.parts import part_of, parts
 from pathcast.network.transports.settings import SettingsError, broker_settings
 from tests.network.deployment import WAIT, Deployment, Node, Subscriber, settle
 
@@ -105,6 +106,19 @@ def test_the_parts_of_a_process_that_is_gone_move(made: Deployment, end: Callabl
     assert made.quarantined("hub") == made.quarantined("edge") == []
 
 
+def test_all_parts_are_granted_what_they_need() -> None:
+    content = {"name": "hub", "parts": PARTS, "clients": PUBLISHERS, "kafka": {"bootstrap.servers": "h:1"}}
+    made = broker_settings(content)
+    found = {each[1:] for each in grants(made) if each.principal == "User:hub"}
+    for part in parts(made):
+        needed = [("Read", topic) for topic in (*part.sources, part.state)]
+        needed += [("Write", topic) for topic in (*part.targets, part.state)]
+        assert {(operation, "topic", topic) for operation, topic in needed} <= found
+        assert {("Write", "transactional-id", part.state), ("Read", "group", part.state)} <= found
+    assert {("Read", "topic", made.shares), ("Read", "group", made.shares)} <= found
+    assert sorted(name for part in parts(made) for name in part.clients) == PUBLISHERS
+
+
 def test_the_number_of_parts_cannot_change(made: Deployment) -> None:
     content = {
         "name": "hub",
@@ -121,3 +135,5 @@ def test_the_number_of_parts_cannot_change(made: Deployment) -> None:
         KafkaShare(broker_settings({**content, "parts": 4}), print).run(create_topics=True)
     with pytest.raises(SettingsError, match="a broker that is open has one"):
         broker_settings({**content, "open": True})
+    with pytest.raises(SettingsError, match=r"'hub\.2', which is the name of a part"):
+        broker_settings({**content, "neighbours": ["hub.2", "hub.3"]})

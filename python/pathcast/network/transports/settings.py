@@ -301,6 +301,9 @@ class _Reader:
         )
         if is_open and made.parts > 1:
             raise self.error("parts: a broker that is open has one; list its clients")
+        taken = {f"{name}.{number}" for number in range(1, made.parts)} & made.neighbours.keys()
+        if taken:
+            raise self.error(f"neighbours has {min(taken)!r}, which is the name of a part")
         if name in made.neighbours:
             raise self.error(f"neighbours has {name!r}, which is the broker itself")
         if made.state in (*made.sources, *made.targets) or set(made.sources) & set(made.targets):
