@@ -57,7 +57,8 @@ test-python: java setup jars ## Pass the tests of the Python package and of the 
 
 faults: java setup jars ## Kill drivers, workers, brokers and the service in the middle of their work (half an hour)
 	@PATHCAST_FAULTS=1 $(bin)/python -m pytest --quiet tests/spark/test_faults.py tests/spark/test_connect.py \
-	    tests/network/test_kafka_crashes.py tests/network/test_kafka_broker.py
+	    tests/network/test_kafka_crashes.py tests/network/test_kafka_broker.py tests/network/test_kafka_partition.py \
+	    tests/network/test_kafka_parts.py
 	@PATHCAST_KILLS=100 $(bin)/python -m pytest --quiet tests/service/test_kills.py
 	@PATHCAST_KILLS=20 $(bin)/python -m pytest --quiet tests/service/test_postgres.py
 

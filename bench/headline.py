@@ -370,6 +370,11 @@ TABLES: dict[str, Table] = {
         "hops / document",
         "ms / document",
         "subscriptions / s",
+        "messages / change",
+        "messages / fault",
+        "MB at the publisher",
+        "MB in the middle",
+        "MB at a leaf",
     ),
     "network-restart": plain("network-restart", "records", "restart s", "µs / filter", "first change s"),
     "network-advertisements": plain(

@@ -8,12 +8,10 @@ DTD. `PATHCAST_BENCH_SCALE` makes everything smaller: 0.1 is a tenth.
 
 from __future__ import annotations
 
-import resource
 import time
 from collections.abc import Iterator
 from functools import cache
 from itertools import islice
-from random import Random
 from statistics import median
 
 from bench.corpus import corpus_schema
@@ -31,7 +29,6 @@ from pathcast.network import message as m
 from pathcast.network.message import Advertised
 from pathcast.network.simulation.simulate import simulate
 from pathcast.network.simulation.topology import Publishing, Subscribing, tree
-from pathcast.network.simulation.world import World
 from pathcast.schema import Schema
 
 SCALE = scale()
@@ -49,7 +46,6 @@ PAPER_MESSAGES = {
     "with-adv-no-cov": 39_849,
     "with-adv-with-cov": 38_492,
 }
-GROWTH = ((10, 10_000), (10, 100_000), (100, 100_000), (1_000, 100_000), (1_000, 1_000_000))
 
 
 @cache
@@ -82,7 +78,8 @@ def drawn(number: int) -> tuple[str, ...]:
     )
 
 
-def _advertised(schema: Schema) -> Advertised:
+def advertised(schema: Schema) -> Advertised:
+    """The graph of a schema as an advertisement."""
     return Advertised((graph_advertisement(schema),), tuple(sorted(schema.namespaces.items())))
 
 
@@ -92,7 +89,7 @@ def _forwarded(paths: tuple[str, ...], merging: Merging | None) -> int:
     assert schema is not None
     broker = Broker("b1", Policy(durable=False, merging=merging))
     broker.handle_link_up("b2", 0.0)
-    for message in (m.Hello(("b2",), 1), m.Reset(1), m.Advertise("b2/0", _advertised(schema))):
+    for message in (m.Hello(("b2",), 1), m.Reset(1), m.Advertise("b2/0", advertised(schema))):
         broker.handle_message("b2", message, 0.0)
     for number, xpath in enumerate(paths):
         broker.handle_client("c", m.ClientSubscribe(str(number), Filter(xpath)), 0.0)
@@ -232,9 +229,9 @@ def traffic(kept: Kept, _: Plan) -> Iterator[Row]:
         for place in range(4)
     }
     merging = {
-        "+ perfect merging": Merging(advertised=_advertised(schema)),
-        "+ merging 10 %": Merging(max_degree=0.1, rules=(1, 2, 3), advertised=_advertised(schema)),
-        "+ merging 50 %": Merging(max_degree=0.5, rules=(1, 2, 3), advertised=_advertised(schema)),
+        "+ perfect merging": Merging(advertised=advertised(schema)),
+        "+ merging 10 %": Merging(max_degree=0.1, rules=(1, 2, 3), advertised=advertised(schema)),
+        "+ merging 50 %": Merging(max_degree=0.5, rules=(1, 2, 3), advertised=advertised(schema)),
     }
     for unit in UNITS:
         if all(kept.has(f"{unit}: {name}") for name in (*STRATEGIES, *merging)):
@@ -245,7 +242,7 @@ def traffic(kept: Kept, _: Plan) -> Iterator[Row]:
             options = STRATEGIES.get(name, STRATEGIES["with-adv-with-cov"])
             topology = tree(8)
             topology.policy = Policy(unit=unit, merging=merging.get(name), durable=False, **options)  # type: ignore[arg-type]
-            topology.publishers = [Publishing("b1", "p", _advertised(schema), bodies)]
+            topology.publishers = [Publishing("b1", "p", advertised(schema), bodies)]
             topology.subscribers = [
                 Subscribing(broker, "s", wanted[place]) for place, broker in enumerate(topology.leaves)
             ]
@@ -272,82 +269,3 @@ def traffic(kept: Kept, _: Plan) -> Iterator[Row]:
             )
         if len(deliveries) > 1:
             raise AssertionError(f"strategies deliver differently: {deliveries}")
-
-
-def growth(kept: Kept, _: Plan) -> Iterator[Row]:
-    """Up to 1,000 brokers and 1,000,000 subscriptions in one process: tables, traffic, time."""
-    schema = nitf()
-    if schema is None:
-        return
-    pool = expressions(SETS["A"])
-    bodies = list(documents(schema, max(10, int(50 * SCALE)), max_levels=10, target_size=4_000, seed=9))
-    for brokers, number in GROWTH:
-        number = max(1_000, int(number * SCALE))
-        for merging in (None, Merging(max_degree=0.1, rules=(1, 2), depth=10)):
-            # Merging takes most of the time: larger networks go without.
-            small = merging is None or brokers * number <= 10_000_000 * SCALE
-            if small and not kept.has(_grown_subject(brokers, number, merging)):
-                yield _grown(brokers, number, merging, schema, pool, bodies)
-
-
-def _grown_subject(brokers: int, number: int, merging: Merging | None) -> str:
-    return f"{brokers:,} brokers, {number:,} subscriptions{', merging' if merging else ''}"
-
-
-def _grown(
-    brokers: int,
-    number: int,
-    merging: Merging | None,
-    schema: Schema,
-    pool: tuple[str, ...],
-    bodies: list[bytes],
-) -> Row:
-    random = Random(brokers)
-    overlay = tree(brokers, 3)
-    world = World(1, policy=Policy(durable=False, merging=merging), encoded=False)
-    delivered = [0]
-    world.on_delivery = lambda broker, delivery: delivered.__setitem__(0, delivered[0] + len(delivery.ids))
-    for name in overlay.brokers:
-        world.add_broker(name)
-    for one, other in overlay.links:
-        world.connect(one, other)
-    world.run()
-    world.client("b1", "p", m.ClientAdvertise("k", _advertised(schema)))
-    world.run()
-    began = time.process_time()
-    asked: dict[str, int] = {}
-    for place in range(number):
-        xpath = random.choice(pool)
-        asked[xpath] = asked.get(xpath, 0) + 1
-        broker = overlay.brokers[1 + random.randrange(brokers - 1)]
-        world.client(broker, f"c{place % 100}", m.ClientSubscribe(str(place), Filter(xpath)))
-        if place % 1_000 == 0:
-            world.run()
-    world.run()
-    built = time.process_time()
-    for place, body in enumerate(bodies):
-        world.client("b1", "p", m.ClientPublish(str(place), body))
-        world.run()
-    done = time.process_time()
-    index = Index()
-    index.add_many(list(enumerate(asked)))
-    counts = list(asked.values())
-    expected = sum(counts[int(place)] for body in bodies for place in index.match(body))
-    if delivered[0] != expected:
-        raise AssertionError(f"{delivered[0]:,} deliveries, and flooding makes {expected:,}")
-    sizes = [len(broker.publications.entries) for broker in world.brokers()]
-    carried = world.carried()
-    return Row(
-        _grown_subject(brokers, number, merging),
-        {
-            "table at the publisher": sizes[0],
-            "largest table": max(sizes),
-            "all tables": sum(sizes),
-            "messages / subscription": (carried.get("Subscribe", 0) + carried.get("Unsubscribe", 0)) / number,
-            "subscriptions / s": number / (built - began),
-            "hops / document": carried.get("Publish", 0) / len(bodies),
-            "ms / document": 1e3 * (done - built) / len(bodies),
-            "deliveries / document": delivered[0] / len(bodies),
-            "peak MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-        },
-    )

@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 OPTIONAL = {
     "confluent_kafka",
+    "cryptography",
     "pyarrow",
     "lxml",
     "pyspark",

@@ -30,7 +30,7 @@ sys.meta_path.insert(0, Blocker())
 assert not {blocked!r} & set(sys.modules)
 """
 
-OPTIONAL = {"pyarrow", "lxml", "pyspark", "duckdb", "psycopg", "confluent_kafka", "fastapi"}
+OPTIONAL = {"pyarrow", "lxml", "pyspark", "duckdb", "psycopg", "confluent_kafka", "cryptography", "fastapi"}
 
 
 def test_the_core_knows_no_python() -> None:

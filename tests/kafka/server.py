@@ -95,8 +95,13 @@ class KafkaServer:
         *,
         message_max_bytes: int = MEBIBYTE,
         settings: Mapping[str, object] | None = None,
+        ports: tuple[int, int] | None = None,
+        cluster: str | None = None,
     ) -> None:
-        """Prepare a server in ``folder``; ``settings`` are broker properties that win over the usual ones."""
+        """Prepare a server in ``folder``; ``settings`` are broker properties that win over the usual ones.
+
+        A node of a cluster is told its ports, for clients and for controllers, and the cluster's id.
+        """
         if reason := jars.missing_broker():
             raise KafkaServerError(reason)
         self.folder = folder
@@ -106,7 +111,8 @@ class KafkaServer:
         self._process: subprocess.Popen[bytes] | None = None
         self._guard: subprocess.Popen[bytes] | None = None
         self._formatted = False
-        self._port, self._controller_port = _free_ports(2)
+        self._port, self._controller_port = ports or free_ports(2)
+        self._cluster = cluster or urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
 
     def __enter__(self) -> KafkaServer:
         try:
@@ -138,6 +144,11 @@ class KafkaServer:
 
     def start(self) -> None:
         """Start, for the first time or again on the same data and port; returns when clients are served."""
+        self.begin()
+        self._until(self._serves, "answer its clients")
+
+    def begin(self) -> None:
+        """Start, and do not wait."""
         if self.running:
             raise KafkaServerError("the server is running already")
         if not self._formatted:
@@ -153,7 +164,6 @@ class KafkaServer:
                 start_new_session=True,  # an interrupt on the terminal is for the tests, which then stop it
             )
         self._guard = _kill_when_we_are_gone(self._process.pid)
-        self._until(self._serves, "answer its clients")
 
     def stop(self) -> None:
         """Ask it to shut down in order (SIGTERM) and wait until it has."""
@@ -201,18 +211,18 @@ class KafkaServer:
     def _format(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "log4j2.properties").write_text(LOGGING, encoding="utf-8")
-        settings = self._settings | {
+        settings = {
+            "controller.quorum.voters": f"1@{HOST}:{self._controller_port}",
+            **self._settings,
             "log.dirs": self.data,
             "listeners": f"PLAINTEXT://{self.bootstrap},CONTROLLER://{HOST}:{self._controller_port}",
             "advertised.listeners": f"PLAINTEXT://{self.bootstrap}",
-            "controller.quorum.voters": f"1@{HOST}:{self._controller_port}",
         }
         properties = self.folder / "server.properties"
         properties.write_text(
             "".join(f"{key}={value}\n" for key, value in settings.items()), encoding="utf-8"
         )
-        cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        command = [*self._java(), "kafka.tools.StorageTool", "format", f"--cluster-id={cluster}"]
+        command = [*self._java(), "kafka.tools.StorageTool", "format", f"--cluster-id={self._cluster}"]
         with self.log.open("ab") as log:
             done = subprocess.run(
                 [*command, "--config", str(properties)],
@@ -290,7 +300,7 @@ def _kill_when_we_are_gone(pid: int) -> subprocess.Popen[bytes]:
     )
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     """Ports nobody listens on; random, so that servers started side by side differ."""
     found: list[int] = []
     for port in random.SystemRandom().sample(PORTS, k=1000):

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import time
 import uuid
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
-
-    from tests.kafka.server import KafkaServer
+    from confluent_kafka.admin import AdminClient
 
 WAIT = 60.0
 ABANDONED = 120.0  # seconds: Kafka ends the transaction of a process that is gone after one minute
 
 
-def publish(kafka: KafkaServer, topic: str, some: list[tuple[int, bytes]]) -> None:
+class Kafka(Protocol):
+    """One server, or a cluster."""
+
+    @property
+    def bootstrap(self) -> str: ...
+
+    def admin(self) -> AdminClient: ...
+
+
+def publish(kafka: Kafka, topic: str, some: list[tuple[int, bytes]]) -> None:
     from confluent_kafka import Producer
 
     producer = Producer({"bootstrap.servers": kafka.bootstrap, "enable.idempotence": True, "log_level": 0})
@@ -24,7 +32,7 @@ def publish(kafka: KafkaServer, topic: str, some: list[tuple[int, bytes]]) -> No
     assert producer.flush(WAIT) == 0
 
 
-def settled(kafka: KafkaServer, topic: str) -> None:
+def settled(kafka: Kafka, topic: str) -> None:
     """Waits until the transactions that have written to a topic are over.
 
     A commit reaches one topic after the other: what one already shows to readers of committed messages may
@@ -48,7 +56,7 @@ def settled(kafka: KafkaServer, topic: str) -> None:
         assert time.monotonic() < deadline, f"a transaction on {topic} is not over"
 
 
-def messages(kafka: KafkaServer, topic: str, isolation: str = "read_committed") -> list[Message]:
+def messages(kafka: Kafka, topic: str, isolation: str = "read_committed") -> list[Message]:
     """All messages of a topic, from its beginning to the end that this isolation sees."""
     from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
@@ -86,7 +94,7 @@ def messages(kafka: KafkaServer, topic: str, isolation: str = "read_committed") 
     return found
 
 
-def consume(kafka: KafkaServer, topic: str) -> list[tuple[bytes, bytes, dict[str, bytes]]]:
+def consume(kafka: Kafka, topic: str) -> list[tuple[bytes, bytes, dict[str, bytes]]]:
     """Key, value and headers of all committed messages."""
     found = []
     for message in messages(kafka, topic):

@@ -2,8 +2,7 @@
 
 ``python -m tests.network.crashing POINT NUMBER CONFIG`` ends with SIGKILL in the transaction of that number
 (the first belongs to the start), at POINT: ``written``, when everything is in Kafka and nothing is committed;
-``offsets``, when the place in the inbox is part of the transaction too; ``committed``, when Kafka has
-committed and the process has not heard of it yet.
+``committed``, when Kafka has committed and the process has not heard of it yet.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from pathlib import Path
 from pathcast.network.transports.kafka import KafkaBroker
 from pathcast.network.transports.settings import BrokerSettings, read_broker
 
-POINTS = ("written", "offsets", "committed")
+POINTS = ("written", "committed")
 
 
 class Crashing(KafkaBroker):
@@ -28,11 +27,9 @@ class Crashing(KafkaBroker):
         self.point, self.left = point, number
 
     def _insist(self, call: Callable[[float], None], what: str) -> None:
-        if what == "commit its place":
+        if what == "commit":
             self.left -= 1
             self._die_at("written")
-        if what == "commit":
-            self._die_at("offsets")
         super()._insist(call, what)
         if what == "commit":
             self._die_at("committed")

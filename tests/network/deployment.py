@@ -10,18 +10,15 @@ import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from confluent_kafka import KafkaError, Message, Producer
 
 from pathcast.network.message import Delivery
 from pathcast.network.transports.kafka import KafkaClient
 from pathcast.network.transports.settings import client_settings
-from tests.kafka.topics import messages, settled
+from tests.kafka.topics import Kafka, messages, settled
 from tests.spark.processes import Program
-
-if TYPE_CHECKING:
-    from tests.kafka.server import KafkaServer
 
 WAIT = 120.0  # seconds; a busy machine
 
@@ -118,7 +115,7 @@ class Subscriber:
 class Deployment:
     """Some brokers on one Kafka, with topics of their own."""
 
-    def __init__(self, kafka: KafkaServer, folder: Path) -> None:
+    def __init__(self, kafka: Kafka, folder: Path) -> None:
         self.kafka, self.folder = kafka, folder
         self.prefix = f"t{uuid.uuid4().hex[:8]}"
         self.nodes: dict[str, Node] = {}

@@ -51,6 +51,21 @@ def test_a_client_that_is_there_already_cannot_move_there_and_stays() -> None:
     assert [delivery.ids for delivery in other.deliveries()] == [("b",)]
 
 
+def test_names_that_look_like_marks_move_with_paths_as_the_unit() -> None:
+    """A subscription that has a document is not mistaken for that of another client."""
+    network = Network([("b1", "b2")], policy=Policy(unit="path", advertisements=False))
+    clients = [network.client("b1", name) for name in ("a", "a>b")]
+    clients[0].subscribe("b>c", "//x")
+    clients[1].subscribe("c", "//x")
+    wire = network.client("b2", "wire")
+    wire.publish("1", "<x/>")
+    assert [documents(each) for each in clients] == [["b2/wire/1"]] * 2
+    for each in clients:
+        each.move("b2")
+    wire.publish("2", "<x/>")
+    assert [documents(each) for each in clients] == [["b2/wire/2"]] * 2
+
+
 def kinds(notices: list[Notice]) -> list[str]:
     return [notice.kind for notice in notices]
 

@@ -20,11 +20,11 @@ from typer.testing import CliRunner
 
 from pathcast.cli import app
 from pathcast.network.outcome import Outcome
-from pathcast.network.sealed import TAG
 from pathcast.network.state import StateError
 from pathcast.network.transports.kafka import KafkaBroker, KafkaClient, TransportError, connection, process
 from pathcast.network.transports.kafka.documents import DocumentGoneError
 from pathcast.network.transports.kafka.envelope import Arrival
+from pathcast.network.transports.kafka.sealed import TAG
 from pathcast.network.transports.settings import BrokerSettings, broker_settings, client_settings
 from tests.kafka import jars
 from tests.kafka.server import KafkaServer
@@ -74,13 +74,13 @@ def broker(made: Deployment, kind: type[KafkaBroker] = KafkaBroker, **more: Any)
         yield lines
 
 
-def test_topics_that_are_missing_are_named(made: Deployment) -> None:
+def test_topics_that_are_missing_are_named(made: Deployment, kafka: KafkaServer) -> None:
     found = settings(made, neighbours=["other"])
     with pytest.raises(TransportError, match="Kafka has no topic") as raised:
         KafkaBroker(found, print).run()
     for name in (found.inbox, found.state, found.outbox, found.quarantine, made.topic("other", "from.edge")):
         assert name in str(raised.value)
-    made.kafka.create_topic(found.inbox, partitions=2)
+    kafka.create_topic(found.inbox, partitions=2)
     with pytest.raises(TransportError, match=r"edge\.inbox has 2 partitions and must have 1"):
         KafkaBroker(found, print).run(create_topics=True)
 
@@ -102,7 +102,9 @@ def test_the_command_says_what_is_wrong(made: Deployment, monkeypatch: pytest.Mo
     assert "no.such.setting" in wrong.stderr
 
 
-def test_a_broker_without_its_state_or_with_another_inbox_does_not_start(made: Deployment) -> None:
+def test_a_broker_without_its_state_or_with_another_inbox_does_not_start(
+    made: Deployment, kafka: KafkaServer
+) -> None:
     with broker(made):
         reader = Subscriber(made.client("edge", "reader"))
         reader.client.subscribe("a", "//a")
@@ -121,26 +123,26 @@ def test_a_broker_without_its_state_or_with_another_inbox_does_not_start(made: D
     with broker(made, gap="skip") as lines:
         reader.until(lambda: reader.has("edge/reader/3"), "document after the gap")
     assert any("thrown away" in line for line in lines)
-    _recreate(made, admin, found.state)
+    _recreate(kafka, admin, found.state)
     with pytest.raises(StateError, match=r"is empty, but .*inbox was read up to"), broker(made):
         pass
 
 
-def _recreate(made: Deployment, admin: AdminClient, topic: str) -> None:
+def _recreate(kafka: KafkaServer, admin: AdminClient, topic: str) -> None:
     admin.delete_topics([topic], operation_timeout=WAIT)[topic].result(WAIT)
     while topic in admin.list_topics(timeout=WAIT).topics:
         pass
-    made.kafka.create_topic(topic, config={"cleanup.policy": "compact"})
+    kafka.create_topic(topic, config={"cleanup.policy": "compact"})
 
 
-def test_an_inbox_that_is_another_one_is_noticed(made: Deployment) -> None:
+def test_an_inbox_that_is_another_one_is_noticed(made: Deployment, kafka: KafkaServer) -> None:
     with broker(made):
         client = Subscriber(made.client("edge", "client"))
         client.client.subscribe("a", "//a")
         client.client.publish("1", "<a/>")
         client.client.flush()
         client.until(lambda: client.has("edge/client/1"), "document")
-    _recreate(made, made.kafka.admin(), settings(made).inbox)
+    _recreate(kafka, made.kafka.admin(), settings(made).inbox)
     with pytest.raises(StateError, match="it is another topic of that name"), broker(made):
         pass
 
@@ -338,7 +340,7 @@ def test_tls_and_passwords_pass_through(tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.skipif("PATHCAST_FAULTS" not in os.environ, reason="takes a minute: make faults runs it")
 @pytest.mark.parametrize("end", [KafkaServer.stop, KafkaServer.kill], ids=["stop", "kill"])
-def test_kafka_may_go_away_for_a_while(made: Deployment, end: Any) -> None:
+def test_kafka_may_go_away_for_a_while(made: Deployment, kafka: KafkaServer, end: Any) -> None:
     with broker(made, batch=2):
         reader = Subscriber(made.client("edge", "reader"))
         reader.client.subscribe("all", "//a")
@@ -346,8 +348,8 @@ def test_kafka_may_go_away_for_a_while(made: Deployment, end: Any) -> None:
             reader.client.publish(str(number), "<a/>")
         reader.client.flush()
         reader.until(lambda: len(reader.got) > 5, "first documents")
-        end(made.kafka)
-        made.kafka.start()
+        end(kafka)
+        kafka.start()
         reader.client.publish("last", "<a/>")
         reader.client.flush()
         reader.until(lambda: reader.has("edge/reader/last"), "last document")

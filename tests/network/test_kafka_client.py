@@ -23,19 +23,21 @@ NEWS = Path(__file__).parents[2] / "examples/news"
 
 def test_the_commands_of_a_client(kafka: KafkaServer, tmp_path: Path) -> None:
     def call(*words: str) -> str:
-        done = CliRunner().invoke(app, ["client", words[0], "-c", str(config), *words[1:]])
+        done = CliRunner().invoke(app, ["client", words[0], "-c", str(configs[0]), *words[1:]])
         assert done.exit_code == 0, done.output
         return done.stdout
 
     with Deployment(kafka, tmp_path) as made:
-        made.add("edge", [], clients=["ann"], open=False)
+        made.add("edge", ["other"], clients=["ann"], open=False)
+        made.add("other", ["edge"], clients=["ann"], open=False)
         made.start()
-        config = tmp_path / "ann.toml"
-        config.write_text(
-            f'name = "ann"\nbroker = "edge"\nprefix = "{made.prefix}"\n'
-            f'[kafka]\nbootstrap.servers = "{kafka.bootstrap}"\n',
-            encoding="utf-8",
-        )
+        configs = [tmp_path / f"ann-{broker}.toml" for broker in made.nodes]
+        for config, broker in zip(configs, made.nodes, strict=True):
+            config.write_text(
+                f'name = "ann"\nbroker = "{broker}"\nprefix = "{made.prefix}"\n'
+                f'[kafka]\nbootstrap.servers = "{kafka.bootstrap}"\n',
+                encoding="utf-8",
+            )
         (tmp_path / "wanted.txt").write_text("//a\n//b[@n = 2]\n//c\n", encoding="utf-8")
         (tmp_path / "a.xml").write_bytes(b"<a><b n='2'/></a>")
         (tmp_path / "b.xml").write_bytes(b"<b n='1'/>")
@@ -52,9 +54,15 @@ def test_the_commands_of_a_client(kafka: KafkaServer, tmp_path: Path) -> None:
         (delivery,) = [json.loads(line) for line in lines]
         assert delivery["ids"] == ["1", "2"]
         assert Path(delivery["file"]).read_bytes() == b"<a><b n='2'/></a>"
+        call("move", "--to", str(configs[1]))
+        configs.reverse()
+        (tmp_path / "d.xml").write_bytes(b"<d><a/></d>")
+        call("publish", str(tmp_path / "d.xml"))
+        (line,) = call("listen", "--wait", "5").splitlines()
+        assert json.loads(line)["document"].startswith("other/ann/")
         call("leave")
         assert call("listen", "--wait", "1") == "", "what was listened to is not told again"
-        assert made.quarantined("edge") == []
+        assert made.quarantined("edge") == made.quarantined("other") == []
 
 
 def test_a_bad_file_of_subscriptions_is_refused_whole(tmp_path: Path) -> None:

@@ -145,7 +145,7 @@ def test_a_broker_is_killed_at_every_point_of_a_transaction(kafka: KafkaServer, 
         load.settle("ready")
         assert node.terminate() == 0
         load.publish(60)
-        for point, number in [*((point, 3) for point in POINTS), ("offsets", 1)]:
+        for point, number in [*((point, 3) for point in POINTS), ("written", 1)]:
             node.start_crashing(point, number)
             node.crashed()
         node.start()

@@ -196,6 +196,23 @@ def test_a_broker_that_was_away_gets_everything_when_it_is_back() -> None:
     assert checks.counted.delivered == 1
 
 
+def test_a_subscription_gets_a_document_older_than_itself_at_most_once() -> None:
+    """Brokers send again what was published before links changed, because they cannot know who missed it."""
+    checks = network(("b1", "b2"), ("b2", "b3"))
+    checks.advertise("b1", "p", "k", Advertised(("/x/y",)))
+    checks.rest()
+    checks.publish("b1", "p", "1", b"<x><y/></x>")
+    checks.rest()
+    checks.subscribe("b3", "s", "1", Filter("//y"))
+    checks.rest()
+    assert checks.counted.delivered == 0
+    for _ in range(3):
+        checks.world.disconnect("b2", "b3")
+        checks.world.connect("b2", "b3")
+        checks.rest()
+        assert checks.counted.delivered == 1
+
+
 def test_the_same_seed_is_the_same_run() -> None:
     for seed in range(20):
         assert scenario.run(seed)[1] == scenario.run(seed)[1]

@@ -47,6 +47,7 @@ class Receiver:
 
         class Quiet(ThreadingHTTPServer):
             daemon_threads = True
+            request_queue_size = 1024  # all who wait call at once when a server starts again
 
             def handle_error(self, request: object, client_address: object) -> None:
                 pass  # a server that was killed breaks its connections

@@ -12,7 +12,7 @@ use pathcast_core::xpath::{Binding, Variables};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyBool, PyDict, PyInt, PyString};
+use pyo3::types::{PyBool, PyDict, PyInt, PyString, PyTuple};
 use pyo3_arrow::PyTable;
 
 use crate::variables::written;
@@ -123,8 +123,12 @@ fn python_row(row: &Bound<'_, PyAny>, ordered: bool) -> PyResult<Subscription> {
     if !(2..=5).contains(&length) || row.is_instance_of::<PyString>() {
         return Err(wrong());
     }
+    let tuple = row.cast_exact::<PyTuple>();
     // A mapping has a length as well.
-    let item = |at: usize| row.get_item(at).map_err(|_| wrong());
+    let item = |at: usize| match tuple {
+        Ok(tuple) => tuple.get_item(at),
+        Err(_) => row.get_item(at).map_err(|_| wrong()),
+    };
     let own: Option<bool> = if length > 2 { named("ordered", &item(2)?)? } else { None };
     let further = |at: usize| if length > at { item(at).map(Some) } else { Ok(None) };
     let (namespaces, variables) = (further(3)?, further(4)?);

@@ -17,7 +17,7 @@ from pathcast.cli.arguments import Version, fail
 from pathcast.errors import printable
 
 if TYPE_CHECKING:
-    from pathcast.network.transports.kafka import KafkaBroker
+    from pathcast.network.transports.kafka import KafkaBroker, KafkaShare
 
 
 app = typer.Typer(rich_markup_mode=None)
@@ -58,15 +58,15 @@ def broker(
     if context.invoked_subcommand is not None:
         return
     kafka_needed()
-    from pathcast.network.transports.kafka import FencedError, KafkaBroker, TransportError, topics
+    from pathcast.network.transports.kafka import FencedError, KafkaBroker, KafkaShare, TransportError
     from pathcast.network.transports.settings import read_broker
 
     file = _given(config)
-    running = KafkaBroker(
-        read_broker(file), lambda line: typer.echo(line, err=True), reread=lambda: read_broker(file)
-    )
+    settings = read_broker(file)
+    kind = KafkaBroker if settings.parts == 1 else KafkaShare
+    running = kind(settings, lambda line: typer.echo(line, err=True), reread=lambda: read_broker(file))
     if check:
-        topics.check(running.connection, running.settings)
+        running.check()
         typer.echo(f"{running.settings.name}: settings, Kafka and topics are right")
         return
     _obey_signals(running)
@@ -104,11 +104,12 @@ def _given(config: Path | None) -> Path:
 
 def kafka_needed() -> None:
     """End with a sentence if the client library is not there."""
-    if importlib.util.find_spec("confluent_kafka") is None:
-        fail("this needs confluent-kafka: pip install 'pathcast[kafka]'")
+    for module, name in (("confluent_kafka", "confluent-kafka"), ("cryptography", "cryptography")):
+        if importlib.util.find_spec(module) is None:
+            fail(f"this needs {name}: pip install 'pathcast[kafka]'")
 
 
-def _watch(running: KafkaBroker) -> None:
+def _watch(running: KafkaBroker | KafkaShare) -> None:
     """End the process if a call to Kafka never comes back; nothing is lost, a supervisor starts another."""
     from pathcast.network.transports.kafka.process import HUNG
 
@@ -120,7 +121,7 @@ def _watch(running: KafkaBroker) -> None:
             os._exit(1)
 
 
-def _obey_signals(running: KafkaBroker) -> None:
+def _obey_signals(running: KafkaBroker | KafkaShare) -> None:
     def stop(number: int, frame: FrameType | None) -> None:
         running.stop()
 

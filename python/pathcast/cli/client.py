@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -14,6 +15,7 @@ from pathcast.cli.broker import kafka_needed
 from pathcast.errors import located
 
 if TYPE_CHECKING:
+    from pathcast.network.message import Delivery
     from pathcast.network.transports.kafka import KafkaClient
 
 app = typer.Typer(
@@ -22,6 +24,9 @@ app = typer.Typer(
 
 Config: TypeAlias = Annotated[
     Path, typer.Option("--config", "-c", metavar="FILE.toml", help="The settings of the client.")
+]
+Output: TypeAlias = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="DIR", help="Also write the documents there.")
 ]
 
 
@@ -109,26 +114,54 @@ def listen(
     wait: Annotated[
         float | None, typer.Option(min=0, metavar="SECONDS", help="End when nothing comes for so long.")
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Also write the documents there.")
-    ] = None,
+    output: Output = None,
     version: Version = False,
 ) -> None:
     """Print what is delivered, one JSON object a delivery: document, and ids of the subscriptions."""
-    if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
     with _client(config) as made:
         try:
-            for delivery in made.deliveries(wait):
-                line: dict[str, object] = {"document": delivery.document, "ids": delivery.ids}
-                if output is not None:
-                    # The id is a stranger's text and may be no name of a file.
-                    name = hashlib.blake2b(delivery.document.encode(), digest_size=16).hexdigest() + ".xml"
-                    (output / name).write_bytes(delivery.body)
-                    line["file"] = str(output / name)
-                typer.echo(json.dumps(line, ensure_ascii=False))
+            _print(made.deliveries(wait), output)
         except KeyboardInterrupt:
             return
+
+
+@app.command()
+def move(
+    config: Config,
+    to: Annotated[
+        Path, typer.Option("--to", metavar="FILE.toml", help="The settings of the client at the new broker.")
+    ],
+    output: Output = None,
+    version: Version = False,
+) -> None:
+    """Move to another broker with everything; no document is lost or repeated.
+
+    Prints what still comes from the old broker, as `listen` does. When it ends, the rest comes from the new
+    one. Call it again if it was cut.
+    """
+    from pathcast.network.moving import MoveError
+
+    with _client(config) as here, _client(to) as there:
+        if here.name != there.name:
+            fail(f"{here.name} cannot move to be {there.name}: both files must have one name")
+        try:
+            _print(here.move(there), output)
+        except MoveError as error:
+            fail(str(error))
+    typer.echo(f"{here.name} has moved", err=True)
+
+
+def _print(deliveries: Iterable[Delivery], output: Path | None) -> None:
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+    for delivery in deliveries:
+        line: dict[str, object] = {"document": delivery.document, "ids": delivery.ids}
+        if output is not None:
+            # The id is a stranger's text and may be no name of a file.
+            name = hashlib.blake2b(delivery.document.encode(), digest_size=16).hexdigest() + ".xml"
+            (output / name).write_bytes(delivery.body)
+            line["file"] = str(output / name)
+        typer.echo(json.dumps(line, ensure_ascii=False))
 
 
 def _client(config: Path) -> KafkaClient:

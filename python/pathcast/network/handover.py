@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pathcast.network import message as m
 from pathcast.network.message import ClientMessage, Delivery, Notice
 from pathcast.network.outcome import RefusedError
+from pathcast.network.routing import delivery_mark
 from pathcast.network.state import Store
 from pathcast.network.wire import encode
 
@@ -253,9 +254,9 @@ class Handover:
         seen, policy = self.broker.seen.marks, self.broker.policy
         before = self.arrived[name].had if name in self.arrived else {}
         if policy.unit == "path":
-            parts = [key.partition(">") for key in seen]
-            own = f"{name}>"
-            found = [f"{document}>{rest[len(own) :]}" for document, _, rest in parts if rest.startswith(own)]
+            own = delivery_mark("", name, "")
+            parts = [key.partition(own) for key in seen]
+            found = [self._key(document, id) for document, mark, id in parts if mark and ">" not in document]
         else:
             found = [id for id in seen if MARKS.isdisjoint(id)]
         return list(dict.fromkeys([*before, *found]))[-policy.remembered :]

@@ -42,6 +42,15 @@ def document_id(broker: str, client: str, id: str) -> str:
     return "/".join(part.translate(_ESCAPED) for part in (broker, client, id))
 
 
+def delivery_mark(document: str, client: str, id: str) -> str:
+    """What tells that a subscription has a document; different for every document, client and id.
+
+    >>> delivery_mark("b1/p/1", "a", "b>c"), delivery_mark("b1/p/1", "a>b", "c")
+    ('b1/p/1>a>b>c', 'b1/p/1>a%3Eb>c')
+    """
+    return f"{document}>{client.translate(_ESCAPED)}>{id}"
+
+
 class Router:
     """Routes documents through one broker."""
 
@@ -186,7 +195,7 @@ class Router:
             ids: list[str] = clients[client]
             if broker.policy.unit == "path":
                 # Several paths of a document may satisfy one subscription.
-                ids = [id for id in ids if broker.seen.first(f"{document}>{client}>{id}", WHOLE)]
+                ids = [id for id in ids if broker.seen.first(delivery_mark(document, client, id), WHOLE)]
             if ids:
                 broker.handover.deliver(out, Delivery(client, document, tuple(sorted(ids)), body))
 

@@ -71,6 +71,8 @@ pub(super) struct Paths {
     /// How often what follows from a path has changed, and the last paths of which it did.
     touches: u64,
     touched: VecDeque<PathId>,
+    /// Room for one path.
+    read: LinearPath,
 }
 
 impl Paths {
@@ -150,8 +152,8 @@ impl Paths {
             if let Takes::Filters(filters) = engine.takes() {
                 filters.insert_filtered(&path, PathId(id));
             }
-        } else if let Ok(path) = LinearPath::decode(&mut &*key, usize::MAX) {
-            engine.insert(&path, PathId(id));
+        } else if self.read.decode_from(&mut &*key, usize::MAX).is_ok() {
+            engine.insert(&self.read, PathId(id));
         }
         PathId(id)
     }
@@ -244,9 +246,19 @@ impl Paths {
         &self.entries[path.0 as usize].key
     }
 
+    /// So many more may come, if all are new.
+    pub(super) fn reserve(&mut self, more: usize) {
+        let entries = &self.entries;
+        self.index.reserve(more, |&id| hash(&*entries[id as usize].key));
+    }
+
     /// Gives back room that was kept for growth.
     pub(super) fn settle(&mut self) {
         self.entries.shrink_to_fit();
+        let entries = &self.entries;
+        if 2 * self.index.len() < self.index.capacity() {
+            self.index.shrink_to_fit(|&id| hash(&*entries[id as usize].key));
+        }
     }
 
     /// Heap bytes held.

@@ -200,6 +200,9 @@ impl Index {
             self.reading.forget_names(names);
             return Err(refused);
         }
+        self.subscribers.reserve(forms.len());
+        let paths = forms.iter().filter(|form| matches!(form, NormalForm::Linear(_))).count();
+        self.expressions.paths.reserve(paths);
         let was_empty = self.is_empty();
         let mut before = Bulk::with_capacity(if was_empty { 0 } else { forms.len() });
         for (each, form) in subscriptions.iter().zip(forms.iter()) {
@@ -221,7 +224,7 @@ impl Index {
         if 2 * subscriptions.len() >= self.len() {
             self.engine.settle();
             self.expressions.settle();
-            self.subscribers.sources.settle();
+            self.subscribers.settle();
         }
         Ok(warnings)
     }

@@ -40,6 +40,21 @@ impl Subscribers {
         self.ids.find(id.key(), |&slot| self.roster.ids().is(slot, id)).copied()
     }
 
+    /// So many more may come.
+    pub(super) fn reserve(&mut self, more: usize) {
+        let roster = &self.roster;
+        self.ids.reserve(more, |&slot| roster.ids().key(slot));
+    }
+
+    /// Gives back room that was kept for growth.
+    pub(super) fn settle(&mut self) {
+        let roster = &self.roster;
+        if 2 * self.ids.len() < self.ids.capacity() {
+            self.ids.shrink_to_fit(|&slot| roster.ids().key(slot));
+        }
+        self.sources.settle();
+    }
+
     /// An id subscribes to an expression, written so; the one that it gave up for it, if it had another.
     pub(super) fn join(
         &mut self,

@@ -100,11 +100,23 @@ impl LinearPath {
     /// # Errors
     /// The bytes are no path.
     pub fn decode(bytes: &mut &[u8], names: usize) -> Result<Self, DecodeError> {
+        let mut path = Self::default();
+        path.decode_from(bytes, names)?;
+        Ok(path)
+    }
+
+    /// Becomes the path at the front, in the room that there is; see [`LinearPath::decode`].
+    ///
+    /// # Errors
+    /// The bytes are no path.
+    pub fn decode_from(&mut self, bytes: &mut &[u8], names: usize) -> Result<(), DecodeError> {
+        let Self { steps, tail } = self;
         let count = decode_number(bytes)?;
         if count > bytes.len() as u64 {
             return Err(DecodeError);
         }
-        let mut steps = Vec::with_capacity(count as usize);
+        steps.clear();
+        steps.reserve(count as usize);
         for _ in 0..count {
             let (min, exact, name) = decode_gap(bytes, names)?;
             if min == 0 || name == NameTest::Any {
@@ -114,7 +126,7 @@ impl LinearPath {
         }
         let (&tag, rest) = bytes.split_first().ok_or(DecodeError)?;
         *bytes = rest;
-        let tail = match tag {
+        *tail = match tag {
             0 => Tail::End,
             1 => Tail::Wild(levels(decode_number(bytes)?)?),
             2 => {
@@ -123,7 +135,7 @@ impl LinearPath {
             }
             _ => return Err(DecodeError),
         };
-        if steps.is_empty() && tail == Tail::End { Err(DecodeError) } else { Ok(Self { steps, tail }) }
+        if steps.is_empty() && *tail == Tail::End { Err(DecodeError) } else { Ok(()) }
     }
 }
 

@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
-from hashlib import blake2b
 from itertools import count
 from random import Random
 from typing import Any
@@ -23,7 +22,6 @@ from pathcast.network.message import BrokerMessage, ClientMessage, Delivery, Not
 from pathcast.network.outcome import Outcome
 from pathcast.network.policy import Policy
 from pathcast.network.restore import restored, snapshot
-from pathcast.network.sealed import KEY, opened, sealed
 from pathcast.network.simulation.channel import Channel, Wire
 from pathcast.network.wire import decode, decode_notice, encode, encode_notice
 
@@ -42,7 +40,7 @@ class Node:
     """For each of them, what to do in the same transaction."""
     links: set[str] = field(default_factory=set)
     documents: list[bytes] = field(default_factory=list)
-    """Those that were for several clients, sealed; each once."""
+    """Those that were for several clients; each once."""
     undelivered: dict[str, list[Publish]] = field(default_factory=dict)
     """By neighbour: documents that were on a link when it was cut."""
     is_leaving: bool = False
@@ -292,18 +290,15 @@ class World:
             self._queue(node, outcome, transmit=True)
 
     def _delivered(self, node: Node, deliveries: list[Delivery]) -> list[Delivery]:
-        """What clients read: a document for several of them is stored once, and each opens it by its key."""
+        """What clients read: a document for several of them is stored once, and each looks it up."""
         if not self.encoded or len(deliveries) < 2:
             return deliveries
         places: dict[str, int] = {}
         for each in deliveries:
             if each.document not in places:
                 places[each.document] = len(node.documents)
-                node.documents.append(sealed(each.body, _key(each.document)))
-        return [
-            each._replace(body=opened(node.documents[places[each.document]], _key(each.document)))
-            for each in deliveries
-        ]
+                node.documents.append(each.body)
+        return [each._replace(body=node.documents[places[each.document]]) for each in deliveries]
 
     def _queue(self, node: Node, outcome: Outcome, *, transmit: bool) -> None:
         for neighbour, message in outcome.messages:
@@ -379,10 +374,6 @@ def _pop(node: Node) -> Callable[[], None]:
 
 def _nothing() -> None:
     pass
-
-
-def _key(document: str) -> bytes:
-    return blake2b(document.encode(), digest_size=KEY).digest()
 
 
 def _size(message: BrokerMessage) -> int:

@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from pathcast.network.transports.parts import parts
 from pathcast.network.transports.settings import BrokerSettings
 
 Resource = Literal["topic", "group", "transactional-id"]
@@ -51,7 +52,11 @@ def grants(settings: BrokerSettings) -> list[Grant]:
     [('Write', 'topic', 'pathcast.berlin.from.ann'), ('Read', 'topic', 'pathcast.berlin.to.ann'), \
 ('Read', 'topic', 'pathcast.berlin.documents'), ('Read', 'group', 'pathcast-client-ann')]
     """
-    return list(dict.fromkeys(_all(settings)))
+    own = settings.principal
+    found = [each for part in parts(settings) for each in _all(part)]
+    if settings.parts > 1:
+        found += [Grant(own, "Read", "topic", settings.shares), Grant(own, "Read", "group", settings.shares)]
+    return list(dict.fromkeys(found))
 
 
 def _all(settings: BrokerSettings) -> Iterator[Grant]:

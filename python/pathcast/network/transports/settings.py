@@ -118,6 +118,8 @@ class BrokerSettings:
     principal: str = ""
     """Who this broker is to Kafka's access control."""
     policy: Policy = field(default_factory=Policy)
+    parts: int = 1
+    """Parts that processes can share; see `pathcast.network.transports.parts`."""
     replication: int = 1
     """Copies of topics that are created."""
     max_message_bytes: int = 1_000_000
@@ -131,6 +133,11 @@ class BrokerSettings:
     """Documents of which traces are kept, the latest."""
     gap: Gap = "stop"
     """What to do when Kafka has thrown messages away that were not read: end with an error, or go on."""
+
+    @property
+    def shares(self) -> str:
+        """The topic with a partition for each part, by which processes share them."""
+        return f"{self.state}.parts"
 
     @property
     def sources(self) -> list[str]:
@@ -247,7 +254,7 @@ class _Reader:
     def broker(self, content: Mapping[str, Any]) -> BrokerSettings:
         keys = (
             "name prefix neighbours clients open kafka topics replication policy max_message_bytes batch "
-            "report_seconds gap monitor principal"
+            "report_seconds gap monitor principal parts"
         )
         table = self.table(content, "", keys)
         if "name" not in table:
@@ -283,6 +290,7 @@ class _Reader:
             clients=self.peers(table, "clients", "outbox", *between),
             open=is_open,
             policy=replace(policy, leaves=leaves),
+            parts=self.at_least(table, "parts", 1, 1),
             replication=self.at_least(table, "replication", 1, 1),
             max_message_bytes=largest,
             batch=self.at_least(table, "batch", 500, 1),
@@ -291,6 +299,11 @@ class _Reader:
             **self.monitor(table.get("monitor")),
             **named,
         )
+        if is_open and made.parts > 1:
+            raise self.error("parts: a broker that is open has one; list its clients")
+        taken = {f"{name}.{number}" for number in range(1, made.parts)} & made.neighbours.keys()
+        if taken:
+            raise self.error(f"neighbours has {min(taken)!r}, which is the name of a part")
         if name in made.neighbours:
             raise self.error(f"neighbours has {name!r}, which is the broker itself")
         if made.state in (*made.sources, *made.targets) or set(made.sources) & set(made.targets):

@@ -4,12 +4,14 @@ A broker's inbox is a topic and its state a compacted topic. It reads, routes an
 inboxes, its clients' outboxes, its quarantine and its state) in one Kafka transaction with its place in the
 inbox. A crash undoes all of it or nothing, so readers of committed messages see everything once.
 
-`KafkaBroker` is the process that `pathcast broker` runs, `KafkaClient` a publisher or subscriber.
+`KafkaBroker` is the process that `pathcast broker` runs, `KafkaShare` one of several that share a broker, and
+`KafkaClient` a publisher or subscriber.
 """
 
 from pathcast.network.transports.kafka.client import KafkaClient
 from pathcast.network.transports.kafka.connection import FencedError, TransportError
 from pathcast.network.transports.kafka.documents import DocumentGoneError
 from pathcast.network.transports.kafka.process import KafkaBroker
+from pathcast.network.transports.kafka.share import KafkaShare
 
-__all__ = ["DocumentGoneError", "FencedError", "KafkaBroker", "KafkaClient", "TransportError"]
+__all__ = ["DocumentGoneError", "FencedError", "KafkaBroker", "KafkaClient", "KafkaShare", "TransportError"]

@@ -12,6 +12,9 @@ from confluent_kafka.admin import AdminClient
 from pathcast.errors import PathcastError, printable
 from pathcast.network.transports.settings import Kafka
 
+ANSWER = 10_000
+"""Milliseconds in which a server must answer. Then the next one is asked, which may have taken over from it;
+the usual minute is as long as a transaction may take, and would cost it."""
 REACH = 15.0
 """Seconds in which Kafka must answer when a process starts."""
 BATCH = 128 << 10
@@ -58,7 +61,8 @@ class Connection:
 
     def producer(self, settings: Mapping[str, Any]) -> Producer:
         """A client that writes."""
-        return self._made(Producer, {"batch.size": BATCH, **self.kafka.producer, **settings})
+        usual = {"batch.size": BATCH, "request.timeout.ms": ANSWER}
+        return self._made(Producer, {**usual, **self.kafka.producer, **settings})
 
     def consumer(self, settings: Mapping[str, Any]) -> Consumer:
         """A client that reads what is committed, from where it is told."""
@@ -76,6 +80,7 @@ class Connection:
                 {
                     # A server that was gone for a while is found again soon.
                     "reconnect.backoff.max.ms": 2_000,
+                    "socket.timeout.ms": ANSWER,
                     # Otherwise, after the whole of Kafka was away, librdkafka 2.16 may wait for ever for a
                     # coordinator that it has replaced.
                     "metadata.recovery.strategy": "none",
@@ -122,12 +127,6 @@ def code(error: KafkaException) -> int:
 def is_fenced(error: KafkaException) -> bool:
     """Whether another producer has the same transactional id."""
     return code(error) in _FENCED
-
-
-def is_fatal(error: KafkaException) -> bool:
-    """Whether this client can do nothing more."""
-    inner = error.args[0] if error.args else None
-    return isinstance(inner, KafkaError) and inner.fatal()
 
 
 def is_retriable(error: KafkaException) -> bool:

@@ -1,21 +1,20 @@
 """Documents that a broker stores once for several clients, and how a client reads them.
 
-They are in a topic of the broker that all its clients may read, sealed (`pathcast.network.sealed`). A
+They are in a topic of the broker that all its clients may read, sealed (`sealed`). A
 delivery of one has no body but a header ``pathcast-document`` with the offset and the key. Body and delivery
 are written in one transaction, so a delivery that can be read has its document.
 """
 
 from __future__ import annotations
 
-import secrets
 import time
 from dataclasses import dataclass
 
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
-from pathcast.network.sealed import KEY, opened, sealed
 from pathcast.network.transports.kafka.connection import Connection, TransportError, is_lasting, reason
 from pathcast.network.transports.kafka.envelope import Header, headers_of
+from pathcast.network.transports.kafka.sealed import new_key, opened, sealed
 
 DOCUMENT = "pathcast-document"
 WAIT = 30.0
@@ -31,7 +30,7 @@ class Stored:
     """A document that is being stored; where it is, is known when Kafka has answered."""
 
     def __init__(self, body: bytes) -> None:
-        self.key = secrets.token_bytes(KEY)
+        self.key = new_key()
         self.data = sealed(body, self.key)
         self.offset: int | None = None
 

@@ -36,7 +36,6 @@ from pathcast.network.transports.kafka.connection import (
     FencedError,
     TransportError,
     code,
-    is_fatal,
     is_fenced,
     is_lasting,
     is_retriable,
@@ -129,12 +128,16 @@ class KafkaBroker:
         """Read the settings again after the batch at hand; may be called from a signal handler."""
         self._reloading.set()
 
+    def check(self) -> None:
+        """An error that says which topics are missing or not as they must be."""
+        topics.check(self.connection, self.settings)
+
     def run(self, *, create_topics: bool = False) -> None:
         """Take messages until somebody calls `stop`."""
         if create_topics:
             for name in topics.create(self.connection, self.settings):
                 self.report.say(f"created the topic {name}")
-        topics.check(self.connection, self.settings)
+        self.check()
         if self.settings.monitor_port is not None:
             try:
                 self._monitor = Monitor(self.settings.monitor_host, self.settings.monitor_port, self.traces)
@@ -142,13 +145,6 @@ class KafkaBroker:
                 raise TransportError(f"{self.settings.name}: monitor: {error.strerror}") from None
         largest = self.settings.max_message_bytes + topics.OVERHEAD
         fetched = max(50 << 20, largest)
-        self._producer = self.connection.producer(
-            {
-                "transactional.id": self.settings.state,
-                "transaction.timeout.ms": TRANSACTION,
-                "message.max.bytes": largest,
-            }
-        )
         self._consumer = self.connection.consumer(
             {
                 "group.id": self.settings.state,
@@ -159,22 +155,22 @@ class KafkaBroker:
         )
         try:
             try:
-                self._insist(self._producer.init_transactions, "take over its name")
-                self._restore()
+                self._begin_anew()
             except UndoneError as error:
                 raise TransportError(f"{self.settings.name}: {error}") from None
             self.started = True
             self.report.say(self._ready())
-            undone = 0
+            undone, why = 0, ""
             while not self._stopping.is_set():
                 try:
+                    if why:
+                        self._undo(why, undone)
                     if self._reloading.is_set():
                         self._reload(create_topics)
                     self._step()
-                    undone = 0
+                    undone, why = 0, ""
                 except UndoneError as error:
-                    undone += 1
-                    self._undo(str(error), undone)
+                    undone, why = undone + 1, str(error)
         finally:
             if self._monitor is not None:
                 self._monitor.close()
@@ -343,10 +339,10 @@ class KafkaBroker:
             self._changes[key] = value
         for key, value in self._changes.items():
             self._write(None, Written(self.settings.state, key, value, []))
-        offsets = [TopicPartition(topic, 0, offset) for topic, offset in self._positions.items()]
-        group = self._consumer.consumer_group_metadata()
-        self._insist(partial(self._producer.send_offsets_to_transaction, offsets, group), "commit its place")
         self._insist(self._producer.commit_transaction, "commit")
+        # For those who watch how far behind it is; its place is in the state.
+        offsets = [TopicPartition(topic, 0, offset) for topic, offset in self._positions.items()]
+        self._consumer.commit(offsets=offsets, asynchronous=True)
         self.traces.file(self._steps, time.time())
 
     # -- what may go wrong ---------------------------------------------------------------------------------
@@ -372,23 +368,23 @@ class KafkaBroker:
                 self.waiting_since = None
 
     def _failure(self, error: KafkaException, what: str) -> Exception:
-        """What an error means for the process: it is fenced, it ends, or the transaction is undone."""
+        """What an error means for the process: it is fenced, or the transaction is undone."""
         if is_fenced(error):
             return FencedError(
                 f"{self.settings.name}: another process runs under this name and has taken over, or this one "
                 f"was away for too long: {reason(error)}"
             )
-        if is_fatal(error):
-            return TransportError(f"{self.settings.name}: could not {what}: {reason(error)}")
         return UndoneError(f"could not {what}: {reason(error)}")
 
     def _undo(self, why: str, times: int) -> None:
         """Forget the open transaction and go back to what is committed."""
         self.report.undone += 1
+        usable = True
         try:
             self._insist(self._producer.abort_transaction, "undo a transaction")
         except UndoneError as error:
-            raise TransportError(f"{self.settings.name}: {error}") from None
+            # Kafka has undone it already: a server was cut off for longer than a transaction may take.
+            why, usable = f"{why}; {error}", False
         careful = self._careful
         for place, failed, topic in self._failed:
             why = f"{topic}: {failed.str()}"
@@ -404,12 +400,22 @@ class KafkaBroker:
             raise TransportError(f"{self.settings.name}: {times} transactions in a row were undone: {why}")
         if not self.poison and not careful:
             self._stopping.wait(min(0.1 * 2**times, 10.0))
-        try:
-            self._restore()
-        except UndoneError as error:
-            raise TransportError(f"{self.settings.name}: {error}") from None
+        self._begin_anew(producer=not usable)
 
     # -- beginning from what is committed ------------------------------------------------------------------
+
+    def _begin_anew(self, *, producer: bool = True) -> None:
+        """Begin from the committed state; with another producer if there is none that can be used."""
+        if producer:
+            self._producer = self.connection.producer(
+                {
+                    "transactional.id": self.settings.state,
+                    "transaction.timeout.ms": TRANSACTION,
+                    "message.max.bytes": self.settings.max_message_bytes + topics.OVERHEAD,
+                }
+            )
+            self._insist(self._producer.init_transactions, "take over its name")
+        self._restore()
 
     def _restore(self) -> None:
         settings = self.settings

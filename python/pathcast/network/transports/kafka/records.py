@@ -5,10 +5,12 @@ A document that is for several clients is one record, and their deliveries refer
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import NamedTuple
 
+from pathcast.network.message import Delivery
 from pathcast.network.outcome import Outcome
-from pathcast.network.sealed import shared
 from pathcast.network.transports.kafka.documents import Stored
 from pathcast.network.transports.kafka.envelope import (
     NOTICE,
@@ -20,6 +22,9 @@ from pathcast.network.transports.kafka.envelope import (
 )
 from pathcast.network.transports.settings import BrokerSettings
 from pathcast.network.wire import encode, encode_notice
+
+SMALL = 512
+"""Bytes up to which a copy costs no more than the way to a stored document."""
 
 
 class Written(NamedTuple):
@@ -61,7 +66,7 @@ def _messages(outcome: Outcome, settings: BrokerSettings) -> list[Written]:
 
 
 def _deliveries(outcome: Outcome, settings: BrokerSettings) -> list[Written]:
-    once = shared(outcome.deliveries)
+    once = _shared(outcome.deliveries)
     kept: dict[str, Stored] = {}
     written: list[Written] = []
     for delivery in outcome.deliveries:
@@ -80,6 +85,12 @@ def _deliveries(outcome: Outcome, settings: BrokerSettings) -> list[Written]:
         data = encode_notice(notice)
         written.append(Written(target, notice.client.encode(), data, headers, is_delivery=True))
     return written
+
+
+def _shared(deliveries: Iterable[Delivery]) -> set[str]:
+    """The documents that are for several clients and large enough to be stored once."""
+    clients = Counter(each.document for each in deliveries if len(each.body) > SMALL)
+    return {document for document, number in clients.items() if number > 1}
 
 
 def _outbox(settings: BrokerSettings, client: str) -> str:

@@ -14,6 +14,7 @@ FIXED = (
     "name",
     "kafka",
     "state",
+    "parts",
     "max_message_bytes",
     "monitor_host",
     "monitor_port",

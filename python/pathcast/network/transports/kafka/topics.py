@@ -23,15 +23,39 @@ OVERHEAD = 4 << 10
 
 def create(connection: Connection, settings: BrokerSettings) -> list[str]:
     """Make the topics that are missing; their names. What is there stays as it is."""
+    return _create(connection, _wanted(settings), 1, settings.replication)
+
+
+def create_shares(connection: Connection, settings: BrokerSettings) -> list[str]:
+    """Make the topic by which processes share the parts of a broker, if it is missing."""
+    return _create(connection, {settings.shares: {}}, settings.parts, settings.replication)
+
+
+def check_shares(connection: Connection, settings: BrokerSettings) -> None:
+    """An error if that topic is missing, or was made for another number of parts."""
     there = connection.reach()
-    wanted = {name: config for name, config in _wanted(settings).items() if name not in there}
+    if settings.shares not in there:
+        raise TransportError(f"Kafka has no topic {settings.shares}; --create-topics makes what is missing")
+    partitions = len(there[settings.shares].partitions)
+    if partitions != settings.parts:
+        raise TransportError(
+            f"the topic {settings.shares} has {partitions} partitions, and {settings.name} is to have "
+            f"{settings.parts} parts: their number cannot change"
+        )
+
+
+def _create(
+    connection: Connection, topics: dict[str, dict[str, str]], partitions: int, copies: int
+) -> list[str]:
+    there = connection.reach()
+    wanted = {name: config for name, config in topics.items() if name not in there}
     made: list[str] = []
     if not wanted:
         return made
     admin = connection.admin()
     asked = admin.create_topics(
         [
-            NewTopic(name, num_partitions=1, replication_factor=settings.replication, config=config)
+            NewTopic(name, num_partitions=partitions, replication_factor=copies, config=config)
             for name, config in wanted.items()
         ],
         operation_timeout=SECONDS,
