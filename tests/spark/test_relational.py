@@ -51,7 +51,9 @@ def interpreted(database: Any) -> Any:
 
 
 def jobs(spark: SparkSession) -> int:
-    """How many jobs there were."""
+    """How many jobs there were; a Connect session does not tell."""
+    if not hasattr(spark, "_jsparkSession"):
+        return 0
     return len(spark.sparkContext.statusTracker().getJobIdsForGroup(None))
 
 
