@@ -40,11 +40,6 @@ class Part:
         except Exception as error:  # the process ends with it
             self.error = error
 
-    def end(self) -> None:
-        """Let it finish its batch."""
-        self.broker.stop()
-        self.thread.join()
-
 
 class KafkaShare:
     """The parts that one process runs; `run` returns after `stop`, or raises what ended one of them."""
@@ -131,8 +126,8 @@ class KafkaShare:
         ending = [self._parts.pop(number) for number in numbers if number in self._parts]
         for part in ending:
             part.broker.stop()
-        for part in ending:
-            part.end()
+        for part in ending:  # each finishes its batch
+            part.thread.join()
 
     def _again(self, reread: Callable[[], BrokerSettings], number: int) -> BrokerSettings:
         """The settings of a part as they are now; `KafkaBroker` refuses another number of parts."""
