@@ -70,6 +70,7 @@ EXPERIMENTS: dict[str, Callable[[Kept, Plan], Iterator[Row]]] = {
     "network-advertisements": network_advertisements.table,
     "network-restart": network_restart.table,
     "xtrie": xtrie.sweeps,
+    "xtrie-sets": xtrie.described,
     "twig-sets": twig_sets.table,
     "spark": spark.pipeline,
     "spark-ways": spark.ways,
