@@ -9,13 +9,14 @@ sets smaller: 0.05 runs in some minutes. `PATHCAST_BENCH_FIGURES` picks figures.
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 import pathcast
 from bench.harness.answers import WrongAnswerError
@@ -31,6 +32,7 @@ from pathcast.schema import Schema
 
 SECONDS = 0.5  # for one engine at one point
 ROUNDS = 3
+WAYS: tuple[Literal["minimal", "simple", "maximal"], ...] = ("minimal", "simple", "maximal")
 DESCRIBED = 100  # documents of a data set that are described
 Drawn = Mapping[str, DataSet]
 
@@ -170,6 +172,25 @@ def described(kept: Kept, _: Plan) -> Iterator[Row]:
                 yield Row(f"expressions: {name}, {most} levels", values)
 
 
+def substrings(kept: Kept, _: Plan) -> Iterator[Row]:
+    """How many substrings an expression has, by where it is cut."""
+    for name, each in data_sets().items():
+        for kind, branch in (("single paths", 0.0), ("trees", 0.1)):
+            if kept.has(f"{name}, {kind}"):
+                continue
+            counts = {"minimal": 0, "simple": 0, "maximal": 0}
+            taken = 0
+            for query, bound in each.queries(Kind(branch=branch), 10_000):
+                # Names with a prefix count like all others.
+                plain = query if not bound else re.sub(r"[\w.-]+:(?=\w)", "", query)
+                cut = {way: _core.xtrie_substrings(plain, way) for way in WAYS}
+                if None not in cut.values():
+                    taken += 1
+                    for way, count in cut.items():
+                        counts[way] += count or 0
+            yield Row(f"{name}, {kind}", {way: count / taken for way, count in counts.items()})
+
+
 def _without_time(values: Mapping[str, float]) -> dict[str, float]:
     return {key: value for key, value in values.items() if key in {"MB", "distinct"}}
 
@@ -228,7 +249,9 @@ def _index(subject: str) -> Index | None:
     index = Index(engine)
     if option not in {"", "ordered"}:
         index._core = _core.xtrie_index(
-            lazy=engine == "xtrie-lazy", maximal=option == "maximal", single_paths=option != "trees"
+            lazy=engine == "xtrie-lazy",
+            decomposition="maximal" if option == "maximal" else "simple",
+            single_paths=option != "trees",
         )
     return index
 
