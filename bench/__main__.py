@@ -45,6 +45,7 @@ from bench import (
     worst_cases,
     xtrie,
 )
+from bench.evidence import pages as evidence
 from bench.harness.kept import Kept, Row, commit, names_of, shown
 from bench.plan import Plan
 from bench.workloads import WORKLOADS
@@ -153,7 +154,7 @@ def main(
                 break
     paths = {name: output / f"{name}.json" for name in names if name in REPORTS}
     if output == RESULTS:
-        for page in headline.write():
+        for page in (*headline.write(), *evidence.write()):
             console.print(f"figures put into {page}")
     for report in sorted({REPORTS[name](path, reports) for name, path in paths.items() if path.exists()}):
         console.print(f"drawn in {report}")
