@@ -13,6 +13,8 @@ from bench.harness.kept import Kept, Row
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+NEAR = 0.25
+"""By which two times may differ and still be much the same."""
 Word: TypeAlias = Literal["reproduced", "not reproduced", "cannot be told here"]
 
 
@@ -172,6 +174,24 @@ def figure(value: float) -> str:
     places = 4 if size < 0.1 else 3 if size < 1 else 2 if size < 10 else 1 if size < 100 else 0
     text = f"{value:,.{places}f}"
     return text.rstrip("0").rstrip(".") if "." in text and value == int(value) else text
+
+
+def times(value: float) -> str:
+    """A factor.
+
+    >>> times(1.234), times(12.34)
+    ('×1.23', '×12.3')
+    """
+    return f"×{value:.2f}" if value < 10 else f"×{value:.1f}"
+
+
+def listed(values: Iterable[float], shown: Callable[[float], str] = figure) -> str:
+    """Figures in a row.
+
+    >>> listed([1, 2.5])
+    '1, 2.50'
+    """
+    return ", ".join(map(shown, values))
 
 
 def rows_table(rows: Iterable[Row], columns: Sequence[str], subject: str = "") -> str:

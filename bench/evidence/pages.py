@@ -132,8 +132,10 @@ def _exhibit(name: str, exhibit: Exhibit, results: Results) -> Iterator[str]:
     if verdict.checks:
         yield "\n".join(f"- {check}" for check in verdict.checks)
     if exhibit.experiments:
-        files = ", ".join(f"`benchmarks/results/{each}.json`" for each in exhibit.experiments)
-        yield f"From {files}; `python -m bench {' '.join(exhibit.experiments)}` takes it again."
+        taken = [each for each in exhibit.experiments if results.kept(each).rows]
+        files = ", ".join(f"`benchmarks/results/{each}.json`" for each in taken)
+        command = f"`python -m bench {' '.join(exhibit.experiments)}`"
+        yield f"From {files}; {command} takes it again." if taken else f"{command} takes it."
 
 
 def _apart(word: str, text: str) -> str:
