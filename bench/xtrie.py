@@ -30,8 +30,8 @@ from pathcast.index import Index
 from pathcast.reference import Expression, parse
 from pathcast.schema import Schema
 
-SECONDS = 0.5  # for one engine at one point
-ROUNDS = 3
+SECONDS = 0.4  # for one engine at one point
+ROUNDS = 2
 WAYS: tuple[Literal["minimal", "simple", "maximal"], ...] = ("minimal", "simple", "maximal")
 DESCRIBED = 100  # documents of a data set that are described
 Drawn = Mapping[str, DataSet]

@@ -17,7 +17,14 @@ from bench.harness.kept import Kept, Row
 
 PAPERS: dict[str, list[str]] = {
     "routing": ["Figure 4", "Table 2", "Figure 5", "Table 3", "Covering example"],
+    "xtrie": ["Figure 2", "Table 3", "Table 4", *(f"Figure {number}" for number in range(11, 19))],
     "relational": ["Figure 6.1", "Figure 6.2"],
+    "predicate": [
+        *(f"Figure {number}" for number in range(6, 11)),
+        "Distinct predicates",
+        "More descendants",
+        "Nested paths",
+    ],
     "schema": [
         "Table 2",
         "Table 3",
