@@ -15,11 +15,11 @@ pip := PIP_DISABLE_PIP_VERSION_CHECK=1 $(bin)/python -m pip install --quiet
 rust := Cargo.toml Cargo.lock $(shell find crates -type d -o -name '*.rs' -o -name Cargo.toml)
 
 .PHONY: help setup prerequisites java demo serve tour test test-rust test-python faults fuzz miri audit reproducible browser pages docs lint \
-    bench bench-quick wheel sdist smoke sbom licences jars lock format clean
+    bench bench-quick evidence evidence-draw wheel sdist smoke sbom licences jars lock format clean
 
 help: ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
-	    printf '  make %-12s %s\n' "$$name" "$$text"; done
+	    printf '  make %-13s %s\n' "$$name" "$$text"; done
 
 setup: prerequisites $(venv)/built ## Create .venv with everything in it; quick when nothing changed
 
@@ -103,6 +103,12 @@ bench: java setup jars ## Run every benchmark; goes on where it was cut
 
 bench-quick: setup ## Time the default engine on every workload in five minutes, beside the kept figures
 	@$(bin)/python -m bench --quick
+
+evidence: java setup jars ## Run the experiments of the five papers and write docs/evidence (hours); goes on where it was cut
+	@$(bin)/python -m bench.evidence
+
+evidence-draw: setup ## Write docs/evidence from the figures that are kept, in seconds
+	@$(bin)/python -m bench.evidence --draw
 
 # The flags and the interpreter are those of the `built` stamp, so that nothing is compiled twice. What maturin
 # finds in the extension gives the tag: the glibc of this machine.

@@ -26,9 +26,9 @@ from bench import (
     network,
     network_advertisements,
     network_growth,
-    network_report,
     network_restart,
     playground,
+    predicate,
     pruning,
     quick,
     reader,
@@ -36,7 +36,9 @@ from bench import (
     relational,
     relational_paper,
     relational_report,
+    routing_paper,
     scale,
+    schema_paper,
     service,
     spark,
     states,
@@ -45,6 +47,7 @@ from bench import (
     worst_cases,
     xtrie,
 )
+from bench.evidence import pages as evidence
 from bench.harness.kept import Kept, Row, commit, names_of, shown
 from bench.plan import Plan
 from bench.workloads import WORKLOADS
@@ -60,6 +63,12 @@ EXPERIMENTS: dict[str, Callable[[Kept, Plan], Iterator[Row]]] = {
     "states": states.table,
     "pruning": pruning.table,
     "pruning-auto": pruning.guarded,
+    "schema-automaton": schema_paper.table_3,
+    "schema-engines": schema_paper.tables_4_and_5,
+    "schema-speed": schema_paper.figure_5,
+    "schema-bounds": schema_paper.bounds,
+    "schema-variants": schema_paper.variants,
+    "schema-throughput": schema_paper.throughput,
     "worst-cases": worst_cases.table,
     "interrupts": interrupts.table,
     "network-tables": network.tables,
@@ -69,7 +78,18 @@ EXPERIMENTS: dict[str, Callable[[Kept, Plan], Iterator[Row]]] = {
     "network-growth": network_growth.table,
     "network-advertisements": network_advertisements.table,
     "network-restart": network_restart.table,
+    "routing-tables": routing_paper.tables,
+    "routing-cold": routing_paper.cold,
+    "routing-traffic": routing_paper.traffic,
+    "routing-examples": routing_paper.examples,
     "xtrie": xtrie.sweeps,
+    "xtrie-sets": xtrie.described,
+    "xtrie-substrings": xtrie.substrings,
+    "predicate-distinct": predicate.distinct,
+    "predicate-duplicates": predicate.duplicates,
+    "predicate-wildcards": predicate.wildcards,
+    "predicate-filters": predicate.attributes,
+    "predicate-nested": predicate.nested,
     "twig-sets": twig_sets.table,
     "spark": spark.pipeline,
     "spark-ways": spark.ways,
@@ -87,7 +107,6 @@ EXPERIMENTS: dict[str, Callable[[Kept, Plan], Iterator[Row]]] = {
 }
 REPORTS: dict[str, Callable[[Path, Path], Path]] = {
     "xtrie": curves.write_report,
-    **dict.fromkeys(network_report.SHOWN, network_report.write_report),
     **dict.fromkeys(relational_report.SECTIONS, relational_report.write_report),
 }
 RESULTS = Path("benchmarks/results")
@@ -153,7 +172,7 @@ def main(
                 break
     paths = {name: output / f"{name}.json" for name in names if name in REPORTS}
     if output == RESULTS:
-        for page in headline.write():
+        for page in (*headline.write(), *evidence.write()):
             console.print(f"figures put into {page}")
     for report in sorted({REPORTS[name](path, reports) for name, path in paths.items() if path.exists()}):
         console.print(f"drawn in {report}")

@@ -12,8 +12,17 @@ SCHEMAS = {
     "nitf": ("nitf/nitf-2-5.dtd", "nitf"),
     "blast": ("blast/NCBI_BlastOutput.dtd", "BlastOutput"),
     "xmark": ("xmark/auction.dtd", "site"),
+    "docbook": ("dtds/docbook/4.5/docbookx.dtd", "book"),
+    "sdocbook": ("dtds/docbook/simple-1.1/sdocbook.dtd", "article"),
+    "svg": ("dtds/REC-SVG11-20110816/svg11.dtd", "svg"),
+    "smil": ("dtds/REC-smil20-20050107/SMIL20.dtd", "smil"),
+    "vxml": ("dtds/REC-voicexml21-20070619/vxml.dtd", "vxml"),
+    "xhtml": ("dtds/xhtml1-strict.dtd", "html"),
+    "mondial": ("mondial/mondial.dtd", "mondial"),
 }
 """Files of the corpus, and the root of their documents."""
+NAMESPACES = {"smil": {"": "http://www.w3.org/2001/SMIL20/Language"}}
+"""Where a DTD leaves the namespace to its documents."""
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -28,7 +37,9 @@ def corpus_schema(name: str) -> Schema | None:
     """One of `SCHEMAS`, if it is there."""
     folder = corpus()
     file, root = SCHEMAS[name]
-    return Schema.from_dtd(folder / file, root) if folder and (folder / file).is_file() else None
+    if not folder or not (folder / file).is_file():
+        return None
+    return Schema.from_dtd(folder / file, root, namespaces=NAMESPACES.get(name))
 
 
 def news_schema() -> Schema:

@@ -32,7 +32,7 @@ def by_number(rows: Sequence[Row]) -> list[Row]:
 def by_size(rows: Sequence[Row]) -> list[Row]:
     """Those of the second: 10,000 subscriptions."""
     return sorted(
-        (row for row in rows if row.values["subscriptions"] == 10_000), key=lambda row: row.values["KB"]
+        (row for row in rows if row.subject.startswith("10,000 ")), key=lambda row: row.values["KB"]
     )
 
 
@@ -68,7 +68,7 @@ def claims(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
 
     >>> def row(number, size, with_it, without, matched):
     ...     values = {"subscriptions": number, "KB": size, "paper ms": with_it, "matches / document": matched}
-    ...     return Row(f"{number} subscriptions, {size} KB", values | {"paper without cutting ms": without})
+    ...     return Row(f"{number:,} subscriptions, {size} KB", values | {"paper without cutting ms": without})
     >>> rows = [row(10_000, 3, 1, 2, 10), row(10_000, 15, 5, 10, 60), row(10_000, 40, 20, 41, 90)]
     >>> for claim in claims(rows):
     ...     print(*claim, sep=": ")

@@ -25,6 +25,7 @@ FILTERS = 100_000
 # For `auto`: probabilities of *, // and branches, the second without anything to prune.
 SHAPES = ((0.2, 0.2, 0.0), (0.0, 0.0, 0.0), (0.1, 0.1, 0.2), (0.0, 0.05, 0.2))
 SIZES = (10_000, 100_000)
+NAMES = ("plain", "pruned", "unguarded")
 # Wide enough to eliminate all that can be, as the paper does.
 WIDE = Pruning(max_substitutes=1_000, max_length=10_000, max_results=1_000)
 
@@ -101,9 +102,11 @@ def _row(name: str, schema: Schema, wildcard: float, descendant: float) -> Row:
     pruned.add_many(rows)
     done = time.process_time()
     results = list(chain.from_iterable(map(pruned.pruned, filters)))
+    free = Index("yfilter")
+    free.add_many(enumerate(results))
     stream = documents(schema, 1 << 40, max_levels=8, seed=2)
     _same(plain, pruned, stream)
-    tasks = {"plain": forms(plain)["match"], "pruned": forms(pruned)["match"]}
+    tasks = {name: forms(index)["match"] for name, index in zip(NAMES, (plain, pruned, free), strict=True)}
     times = in_turns(tasks, stream, size=50, warm=200, within=20)
     return Row(
         _subject(name, wildcard, descendant),
@@ -114,10 +117,16 @@ def _row(name: str, schema: Schema, wildcard: float, descendant: float) -> Row:
             "// left": _inner(results),
             "leading left": _leading(results),
             "* left": sum("*" in result for result in results),
+            "plain MB": plain.stats()["memory_bytes"] / 1e6,
+            "pruned MB": free.stats()["memory_bytes"] / 1e6,
+            "distinct": plain.stats()["distinct"],
+            "distinct pruned": free.stats()["distinct"],
             "time / registering": (done - registered) / (registered - start),
             "unseen plain µs": times["plain"].best * 1e6,
             "unseen pruned µs": times["pruned"].best * 1e6,
+            "unseen unguarded µs": times["unguarded"].best * 1e6,
             "yfilter speed-up": times["plain"].best / times["pruned"].best,
+            "speed-up unguarded": times["plain"].best / times["unguarded"].best,
         },
     )
 

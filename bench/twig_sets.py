@@ -17,7 +17,6 @@ from bench.harness.columns import forms
 from bench.harness.kept import Kept, Row
 from bench.harness.turns import in_turns, scale
 from bench.plan import Plan
-from bench.xtrie import BYTES_A_TAG
 from pathcast.generate import documents, subscriptions
 from pathcast.index import Index
 from pathcast.schema import Schema
@@ -26,6 +25,7 @@ TWIGS = 20_000
 DOCUMENTS = 40  # of a round
 WARM = 300
 TAGS = (100, 400)
+BYTES_A_TAG = 42
 ENGINES = ("auto", "xtrie", "xtrie-lazy")
 FEW: dict[str, Any] = {"max_depth": 20, "branch": 0.1}
 MANY: dict[str, Any] = {"max_depth": 20, "branch": 0.3, "nested": 2}

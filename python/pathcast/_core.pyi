@@ -1,6 +1,6 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, SupportsIndex, final, overload
+from typing import Any, Literal, SupportsIndex, final, overload
 
 from pathcast.errors import DocumentError, XPathError
 from pathcast.limits import Limits
@@ -24,9 +24,12 @@ __all__ = [
     "leaf_paths",
     "needs_schema",
     "path_steps",
+    "predicate_count",
+    "predicate_stage",
     "shred",
     "strict_elements",
     "xtrie_index",
+    "xtrie_substrings",
     "xtrie_view",
 ]
 
@@ -44,8 +47,19 @@ def bare_elements(documents: list[bytes]) -> int:
 def strict_elements(documents: list[bytes]) -> int:
     """Counts start tags with the strict reader."""
 
-def xtrie_index(*, lazy: bool, maximal: bool, single_paths: bool) -> Index:
+def predicate_stage() -> Index:
+    """An index that matches predicates, decides no expression and finds nothing: the yardstick of a stage."""
+
+def predicate_count(index: Index) -> int:
+    """How many distinct predicates the expressions of a predicate engine have."""
+
+def xtrie_index(
+    *, lazy: bool, decomposition: Literal["minimal", "simple", "maximal"], single_paths: bool
+) -> Index:
     """An index whose XTrie decomposes expressions in the way asked for."""
+
+def xtrie_substrings(xpath: str, decomposition: Literal["minimal", "simple", "maximal"]) -> int | None:
+    """How many substrings XTrie cuts an expression without prefixes into; None if it takes no such tree."""
 
 def xtrie_view(
     index: Index,

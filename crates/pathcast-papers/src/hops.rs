@@ -23,6 +23,16 @@ impl Symbol {
         }
     }
 
+    /// What elements of a name are looked for as.
+    pub(crate) fn element(name: NameTest) -> Self {
+        Self::new(name, Self::ANY_ELEMENT)
+    }
+
+    /// What attributes of a name are looked for as.
+    pub(crate) fn attribute(name: NameTest) -> Self {
+        Self::new(name, Self::ANY_ATTRIBUTE)
+    }
+
     /// What an element is found as by its own name or a part of it; `OTHER` as nothing.
     #[inline]
     pub(crate) fn elements(name: Resolved) -> impl Iterator<Item = Self> {

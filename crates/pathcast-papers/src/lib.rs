@@ -5,6 +5,7 @@
 //! An engine is added to that list and nowhere else.
 #![forbid(unsafe_code)]
 
+mod branches;
 mod hops;
 pub mod index_filter;
 pub mod pma;
@@ -16,14 +17,17 @@ use pathcast_core::index::{self, EngineKind};
 
 use index_filter::IndexFilter;
 use pma::{Output, Pma};
-use predicate::{Organisation, Predicates};
-use xfilter::XFilter;
+use predicate::{Nested, Organisation, Predicates};
+use xfilter::{XFilter, XFilterTrees};
 use xtrie::XTrie;
 
 /// One automaton for each path.
 pub const XFILTER: EngineKind = EngineKind::new("xfilter", || Box::new(XFilter::new(false)));
 /// One automaton for each path, entered at the name that is rarest among them.
 pub const XFILTER_LB: EngineKind = EngineKind::new("xfilter-lb", || Box::new(XFilter::new(true)));
+/// The same for trees, with automata for each branch.
+pub const XFILTER_TREES: EngineKind =
+    EngineKind { is_variant: true, ..EngineKind::new("xfilter-trees", || Box::new(XFilterTrees::default())) };
 /// The pattern-matching automaton of keywords.
 pub const PMA: EngineKind =
     EngineKind { needs_schema: true, ..EngineKind::new("pma", || Box::new(Pma::new(Output::Scanned))) };
@@ -46,6 +50,19 @@ pub const PREDICATE_PC: EngineKind =
 /// Predicates with prefix covering and access predicates.
 pub const PREDICATE_PC_AP: EngineKind =
     EngineKind::new("predicate-pc-ap", || Box::new(Predicates::new(Organisation::AccessPredicates)));
+/// Prefix covering with the longest expression first, exactly as in the paper.
+pub const PREDICATE_PC_LONGEST: EngineKind = EngineKind {
+    is_variant: true,
+    ..EngineKind::new("predicate-pc-longest", || Box::new(Predicates::new(Organisation::LongestFirst)))
+};
+/// The same clustered by first predicates, as in the paper.
+pub const PREDICATE_PC_AP_FIRST: EngineKind = EngineKind {
+    is_variant: true,
+    ..EngineKind::new("predicate-pc-ap-first", || Box::new(Predicates::new(Organisation::FirstPredicates)))
+};
+/// Predicates with nested paths decided by comparing match vectors, as in the paper.
+pub const PREDICATE_NESTED: EngineKind =
+    EngineKind { is_variant: true, ..EngineKind::new("predicate-nested", || Box::new(Nested::default())) };
 /// An index over the document's elements, joined with the prefix tree of the paths.
 pub const INDEX_FILTER: EngineKind = EngineKind::new("index-filter", || Box::new(IndexFilter::default()));
 
@@ -56,6 +73,7 @@ pub const ENGINES: &[EngineKind] = &[
     index::ENGINES[2],
     XFILTER,
     XFILTER_LB,
+    XFILTER_TREES,
     PMA,
     PMA_UPDATING,
     XTRIE,
@@ -63,5 +81,8 @@ pub const ENGINES: &[EngineKind] = &[
     PREDICATE,
     PREDICATE_PC,
     PREDICATE_PC_AP,
+    PREDICATE_PC_LONGEST,
+    PREDICATE_PC_AP_FIRST,
+    PREDICATE_NESTED,
     INDEX_FILTER,
 ];

@@ -81,10 +81,14 @@ fn engines() -> impl Iterator<Item = Kind> {
     const ROOM: usize = 64 << 20;
     ENGINES.iter().flat_map(|&engine| {
         let others: &[(usize, AttributeFilters)] = match engine.name {
-            "auto" | "lazy-dfa" | "xfilter" | "xfilter-lb" | "index-filter" => {
+            "auto" | "lazy-dfa" | "xfilter" | "xfilter-lb" | "xfilter-trees" | "index-filter" => {
                 &[(2_000, AttributeFilters::Inline), (0, AttributeFilters::Inline)]
             }
-            "predicate" | "predicate-pc" | "predicate-pc-ap" => &[(ROOM, AttributeFilters::Postponed)],
+            "predicate"
+            | "predicate-pc"
+            | "predicate-pc-ap"
+            | "predicate-pc-longest"
+            | "predicate-pc-ap-first" => &[(ROOM, AttributeFilters::Postponed)],
             _ => &[],
         };
         let all = [(ROOM, AttributeFilters::Inline)].into_iter().chain(others.iter().copied());

@@ -3,8 +3,11 @@
 use std::any::Any;
 
 use pathcast_core::index::{Index as Core, Settings};
+use pathcast_core::limits::Limits;
 use pathcast_core::names::{NameId, Names};
-use pathcast_papers::xtrie::{Decomposition, Gap, Mode, Options, Special, Variant, View, XTrie};
+use pathcast_core::pattern::{Scope, normalise};
+use pathcast_core::xpath::parse;
+use pathcast_papers::xtrie::{Decomposition, Gap, Mode, Options, Special, Variant, View, XTrie, substrings};
 use pathcast_papers::{XTRIE, XTRIE_LAZY};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -18,15 +21,37 @@ type Row = (u32, usize, usize, u32, bool, u32, u32, &'static str, usize);
 
 /// An empty index over an XTrie with these options.
 #[pyfunction]
-#[pyo3(signature = (*, lazy, maximal, single_paths))]
-pub(crate) fn xtrie_index(lazy: bool, maximal: bool, single_paths: bool) -> Index {
+#[pyo3(signature = (*, lazy, decomposition, single_paths))]
+pub(crate) fn xtrie_index(lazy: bool, decomposition: &str, single_paths: bool) -> PyResult<Index> {
     let options = Options {
         variant: if lazy { Variant::Lazy } else { Variant::Eager },
-        decomposition: if maximal { Decomposition::Maximal } else { Decomposition::Simple },
+        decomposition: named(decomposition)?,
         single_paths,
     };
     let settings = Settings { engine: if lazy { XTRIE_LAZY } else { XTRIE }, ..Settings::default() };
-    Index::around(Core::with_engine(settings, None, Box::new(XTrie::new(options))))
+    Ok(Index::around(Core::with_engine(settings, None, Box::new(XTrie::new(options)))))
+}
+
+fn named(decomposition: &str) -> PyResult<Decomposition> {
+    match decomposition {
+        "minimal" => Ok(Decomposition::Minimal),
+        "simple" => Ok(Decomposition::Simple),
+        "maximal" => Ok(Decomposition::Maximal),
+        other => Err(PyValueError::new_err(format!(
+            "decomposition is 'minimal', 'simple' or 'maximal', not {other:?}"
+        ))),
+    }
+}
+
+/// How many substrings an expression without prefixes is cut into; nothing if it is no tree pattern.
+#[pyfunction]
+pub(crate) fn xtrie_substrings(xpath: &str, decomposition: &str) -> PyResult<Option<usize>> {
+    let wrong = |error: &dyn std::fmt::Display| PyValueError::new_err(error.to_string());
+    let parsed = parse(xpath, &Limits::default()).map_err(|error| wrong(&error))?;
+    let mut names = Names::default();
+    let mut scope = Scope { names: &mut names, namespaces: &[], ignore_namespaces: false };
+    let condition = normalise(&parsed, false, &mut scope).map_err(|error| wrong(&error))?;
+    Ok(substrings(&condition, named(decomposition)?))
 }
 
 /// The trie and the substring-table of an index that has them.

@@ -96,7 +96,7 @@ def xtrie(
     >>> [row.levels for row in structure.rows]
     ['[2, 2]', '[1, 1]', '[2, 2]', '[2, ∞]', '[2, ∞]', '[2, ∞]']
     """
-    index = _core.xtrie_index(lazy=lazy, maximal=False, single_paths=False)
+    index = _core.xtrie_index(lazy=lazy, decomposition="simple", single_paths=False)
     kept: list[str] = []
     declined: list[str] = []
     owner: dict[int, str] = {}

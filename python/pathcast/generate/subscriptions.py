@@ -57,6 +57,7 @@ def subscriptions(
     skew: float = 0.0,
     values: Values | None = None,
     distinct: bool = False,
+    even_depth: bool = False,
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[str]:
@@ -66,7 +67,9 @@ def subscriptions(
     start at any element without a slash, `branch` that a step gets a path as predicate, in which branches may
     again be nested, `nested` deep. `predicates` value tests (on attributes and text, with the six operators
     and values from `values`) are added to each expression. `skew` is the Zipf exponent by which children
-    are chosen, in the order of their content model. `progress` is called with the number drawn so far.
+    are chosen, in the order of their content model. With `even_depth` expressions end on all levels down to
+    `max_depth` alike, as far as the schema goes; without, they end where a walk meets a leaf, which is soon.
+    `progress` is called with the number drawn so far.
 
     With `distinct` no two are the same as `pathcast.Index` counts them; `DistinctError` when there are not
     enough. When repetitions pile up, the linear expressions are listed, and what is missing is taken from
@@ -95,7 +98,7 @@ def subscriptions(
         if number < least:
             raise ValueError(f"{name} must be at least {least}, not {number}")
     _check_prefixes(schema)
-    odds = Odds(max_depth, wildcard, descendant, relative, branch, nested, predicates, skew)
+    odds = Odds(max_depth, wildcard, descendant, relative, branch, nested, predicates, skew, even_depth)
     random = Random(f"{seed}")
     walker = Walker(schema, odds, values or Values(), random)
     found = _distinct(schema, odds, walker, n, random) if distinct else _first(_drawn(walker), n)

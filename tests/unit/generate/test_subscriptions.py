@@ -158,3 +158,30 @@ def test_progress_is_told() -> None:
 def test_wrong_parameters(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         subscriptions(NEWS, 1, **parameters)
+
+
+def test_even_depth_averages_half_of_the_levels() -> None:
+    """Depth counts levels; where a schema ends sooner than that, so do its expressions."""
+    recursive = Schema.from_text(
+        "<!ELEMENT a (b?, c?, d?, e?)> <!ELEMENT b (c?, d?, e?)> <!ELEMENT c (b?, d?, e?)>"
+        " <!ELEMENT d EMPTY> <!ELEMENT e EMPTY>",
+        "a",
+    )
+    drawn = list(subscriptions(recursive, 4_000, max_depth=20, descendant=0, even_depth=True))
+    depths = [expression.count("/") for expression in drawn]
+    assert set(depths) == set(range(1, 21))
+    assert 10 < sum(depths) / len(depths) < 11
+    plain = list(subscriptions(recursive, 4_000, max_depth=20, descendant=0))
+    assert sum(expression.count("/") for expression in plain) / len(plain) < 5
+    flat = Schema.from_text("<!ELEMENT a (b, c)> <!ELEMENT b (c)> <!ELEMENT c EMPTY>", "a")
+    assert "/a/b/c" in set(subscriptions(flat, 50, max_depth=9, wildcard=0, descendant=0, even_depth=True))
+
+
+def test_even_depth_draws_what_valid_documents_show() -> None:
+    drawn = list(dict.fromkeys(subscriptions(SMALL, 300, max_depth=5, branch=0.3, even_depth=True)))
+    index = pathcast.Index()
+    index.add_many(enumerate(drawn))
+    found: set[object] = set()
+    for document in documents(SMALL, 6_000, max_levels=7, optional=0.8, seed=2):
+        found.update(index.match(document))
+    assert found == set(range(len(drawn))), [drawn[at] for at in range(len(drawn)) if at not in found][:5]

@@ -64,6 +64,11 @@ impl PredicateIndex {
         self.items.len()
     }
 
+    /// How many distinct predicates there are.
+    pub(super) fn len(&self) -> usize {
+        self.items.len() - self.free.len()
+    }
+
     #[inline]
     pub(super) fn get(&self, id: PredicateId) -> Predicate {
         self.items[id as usize].0

@@ -5,12 +5,14 @@
 //! them. A path of the document, from the root to a leaf, is a set of positions. First the predicates that they satisfy
 //! are found ([`index`]), then the expressions whose predicates fit together ([`places`] determines occurrences). There
 //! are three ways to keep the expressions: each on its own ([`chains`]), in a trie where the longer one covers its
-//! prefixes, and in that trie clustered by first predicates ([`trie`]). After "Predicate-based Filtering of XPath
+//! prefixes, and in that trie clustered by a predicate that they share ([`trie`]). After "Predicate-based Filtering of XPath
 //! Expressions" by Hou and Jacobsen.
 //!
 //! **Attribute filters** are decided here, values included. *Inline*: a predicate speaks of `a[@x = 3]` as it would of
 //! `a` ([`tags`]), so that elements without the attribute satisfy no predicate. *Postponed*: predicates speak of `a`, and
 //! an expression that is true without its filters is determined once more with them ([`encode::Selection`]).
+//!
+//! **Nested paths** are the core's, or decided by comparing match vectors as in the paper ([`nested`]).
 //!
 //! **Invariants.** Whatever a run holds beyond the current path is a list that says what to take back. An expression is
 //! tried at a leaf only if its last predicate became true with an element whose path is new in the document: otherwise
@@ -27,6 +29,7 @@ mod encode;
 mod engine;
 mod index;
 mod labels;
+mod nested;
 mod places;
 mod publication;
 mod run;
@@ -36,5 +39,6 @@ mod tags;
 mod tests;
 mod trie;
 
+pub use nested::Nested;
 pub use run::Run;
 pub use shared::{Organisation, Predicates};

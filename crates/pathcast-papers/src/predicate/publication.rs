@@ -30,6 +30,17 @@ pub(super) struct Outcome {
     pub(super) covered: Marks,
     pub(super) known: Vec<Known>,
     pub(super) climb: Vec<u32>,
+    /// By length: what is to be tried on a path, where the longest go first.
+    pub(super) by_length: Vec<Vec<Tried>>,
+}
+
+/// An expression to be tried: its node, the node above, its path, its last predicate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tried {
+    pub(super) node: u32,
+    pub(super) parent: u32,
+    pub(super) path: u32,
+    pub(super) last: PredicateId,
 }
 
 /// A set of numbers, a bit each, that is emptied in time proportional to what is in it.

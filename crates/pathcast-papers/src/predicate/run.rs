@@ -187,7 +187,9 @@ impl Run {
 
     pub(super) fn end(&mut self, shared: &Predicates) {
         if std::mem::replace(&mut self.at_leaf, false) && !self.publication.fresh.is_empty() {
-            shared.store.evaluate(&shared.index, &mut self.publication, &mut self.outcome);
+            if shared.decides {
+                shared.store.evaluate(&shared.index, &mut self.publication, &mut self.outcome);
+            }
             self.publication.fresh.clear();
             self.publication.leaf += 1;
         }
@@ -204,6 +206,11 @@ impl Run {
 
     pub(super) fn announce<'v>(&mut self, values: impl Iterator<Item = &'v str>) {
         self.publication.attributes.announce(values);
+    }
+
+    /// The paths found so far.
+    pub(super) fn found(&self) -> &Found {
+        &self.outcome.found
     }
 
     pub(super) fn finish(&self, found: &mut Found) {

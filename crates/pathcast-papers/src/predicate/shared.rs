@@ -11,7 +11,7 @@ use super::encode::Selection;
 use super::index::PredicateIndex;
 use super::publication::{Outcome, Publication};
 use super::tags::Tags;
-use super::trie::Trie;
+use super::trie::{Access, Trie};
 
 /// How the expressions are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +20,12 @@ pub enum Organisation {
     Basic,
     /// The longer one covers its prefixes.
     PrefixCovering,
-    /// That, and clustered by first predicates.
+    /// That, and clustered by the last predicate but one.
     AccessPredicates,
+    /// Prefix covering as the paper has it: of all that are to be tried on a path, the longest first.
+    LongestFirst,
+    /// That, and clustered by the first predicate, as in the paper.
+    FirstPredicates,
 }
 
 /// The predicates and expressions of all paths.
@@ -31,6 +35,8 @@ pub struct Predicates {
     pub(super) tags: Tags,
     pub(super) index: PredicateIndex,
     pub(super) store: Store,
+    /// Whether expressions are decided, and not only predicates matched.
+    pub(super) decides: bool,
     /// One more than the largest number of a path.
     pub(super) paths: usize,
     /// By attribute: how many postponed filters ask for it.
@@ -44,6 +50,10 @@ pub(super) enum Store {
 }
 
 impl Store {
+    fn trie(access: Access, longest_first: bool) -> Self {
+        Self::Trie(Box::new(Trie::new(access, longest_first)))
+    }
+
     pub(super) fn bound(&self) -> usize {
         match self {
             Self::Chains(_) => 0,
@@ -76,12 +86,26 @@ impl Predicates {
             index: PredicateIndex::default(),
             store: match organisation {
                 Organisation::Basic => Store::Chains(Chains::default()),
-                Organisation::PrefixCovering => Store::Trie(Box::new(Trie::new(false))),
-                Organisation::AccessPredicates => Store::Trie(Box::new(Trie::new(true))),
+                Organisation::PrefixCovering => Store::trie(Access::Open, false),
+                Organisation::AccessPredicates => Store::trie(Access::LastButOne, false),
+                Organisation::LongestFirst => Store::trie(Access::Open, true),
+                Organisation::FirstPredicates => Store::trie(Access::First, true),
             },
+            decides: true,
             paths: 0,
             postponed: FxHashMap::default(),
         }
+    }
+
+    /// The same, matching predicates and deciding no expression: what the first stage costs, and no answer.
+    #[must_use]
+    pub fn without_expressions(self) -> Self {
+        Self { decides: false, ..self }
+    }
+
+    /// How many distinct predicates the expressions have.
+    pub fn distinct_predicates(&self) -> usize {
+        self.index.len()
     }
 
     pub(super) fn inline(&self) -> bool {

@@ -17,11 +17,15 @@
 //! that were found are not followed, and dropped from lists of which they are most. Candidates are bounded by the
 //! budget: when it is used up, the rest of the document checks every path that ends in the tag's name on the open
 //! elements, which needs no lists.
+//!
+//! **Trees** are in [`trees`]: an automaton for each branch, the way the papers compare.
 
 mod automata;
 mod backwards;
 mod candidates;
 mod run;
+mod trees;
 
 pub use automata::XFilter;
 pub use run::Run;
+pub use trees::XFilterTrees;

@@ -27,6 +27,9 @@ pub enum Decomposition {
     Simple,
     /// At every name.
     Maximal,
+    /// Only where it must be. A branching node then ends no substring, and branches that come before the one that leads
+    /// on have nothing to be checked against (section 3.1 of the paper): so single paths are taken, and no trees.
+    Minimal,
 }
 
 /// What a substring is.
@@ -59,6 +62,26 @@ pub(super) fn decompose(root: &PatternNode, decomposition: Decomposition) -> Vec
     let above = Above { parent: None, rank: 1, gap: Gap::NONE, names: Vec::new(), starts: Vec::new() };
     walk(root, above, decomposition, &mut pieces);
     pieces
+}
+
+/// How many substrings a pattern has.
+pub(super) fn count(root: &PatternNode, decomposition: Decomposition) -> usize {
+    if decomposition == Decomposition::Minimal { longest(root) } else { decompose(root, decomposition).len() }
+}
+
+/// The substrings that no longer one contains: those that no branch carries on.
+fn longest(node: &PatternNode) -> usize {
+    let runs_on = |child: &PatternNode| {
+        matches!((node.label, child.label), (Label::Name(_), Label::Name(_)))
+            && child.gap == Gap::new(1, true)
+            && node.ends.is_empty()
+    };
+    usize::from(!node.children.iter().any(runs_on)) + node.children.iter().map(longest).sum::<usize>()
+}
+
+/// Whether a pattern has a node with more than one branch.
+pub(super) fn is_branching(node: &PatternNode) -> bool {
+    node.children.len() > 1 || node.children.iter().any(is_branching)
 }
 
 /// Whether the pieces are a single path, for which simpler tables do: no branches, no dummies, and nothing that waits
@@ -206,6 +229,20 @@ mod tests {
                 "ef 1 [4,∞] 3",
             ]
         );
+    }
+
+    /// Figures 2a and 2b: five substrings, and one more for the branching node.
+    #[test]
+    fn the_minimal_decomposition_has_no_substring_for_branching_nodes() {
+        let mut names = Names::default();
+        let parsed =
+            pathcast_core::xpath::parse("/a/b[c/d//e][g//e/f]//*/*/e/f", &Limits::default()).unwrap();
+        let mut scope = Scope { names: &mut names, namespaces: &[], ignore_namespaces: false };
+        let condition = normalise(&parsed, false, &mut scope).unwrap();
+        let pattern = super::super::pattern::tree_pattern(&condition).unwrap();
+        let counts = [Decomposition::Minimal, Decomposition::Simple, Decomposition::Maximal]
+            .map(|decomposition| count(&pattern, decomposition));
+        assert_eq!(counts, [5, 6, 9]);
     }
 
     /// Section 3.2: the decomposition of Figure 1's expression.

@@ -1,5 +1,6 @@
 //! XTrie as an engine.
 
+use super::decompose::{Decomposition, is_branching};
 use super::pattern::{path_pattern, tree_pattern};
 use super::run::Run;
 use super::shared::{Needs, XTrie};
@@ -60,6 +61,9 @@ impl Engine for XTrie {
 impl Trees for XTrie {
     fn insert_tree(&mut self, condition: &Condition, id: PathId) -> bool {
         let Some(pattern) = tree_pattern(condition) else { return false };
+        if self.options.decomposition == Decomposition::Minimal && is_branching(&pattern) {
+            return false;
+        }
         self.insert_pattern(&pattern, id);
         true
     }

@@ -50,7 +50,13 @@ mod paper;
 pub use decompose::Decomposition;
 pub use levels::Gap;
 pub use node::Special;
+use pathcast_core::pattern::Condition;
 pub use pattern::Mode;
 pub use run::Run;
 pub use shared::{Options, Variant, XTrie};
 pub use view::{NodeView, RowView, View};
+
+/// How many substrings a condition on the document node is cut into; nothing if it is no tree pattern.
+pub fn substrings(condition: &Condition, decomposition: Decomposition) -> Option<usize> {
+    pattern::tree_pattern(condition).map(|pattern| decompose::count(&pattern, decomposition))
+}

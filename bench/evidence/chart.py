@@ -1,0 +1,105 @@
+"""Charts as all evidence has them: linear axes from zero, or dots on a logarithmic one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Curves: TypeAlias = Mapping[str, Sequence[tuple[float, float]]]
+COLOURS = ("#1f6f8b", "#c4661f", "#7a4fa3", "#1f7a4d", "#a33b20", "#d9a441", "#4a5b6c", "#66727f")
+PAPER = "paper: "
+"""A curve whose name starts so is the paper's: grey, with hollow marks, in any chart."""
+
+
+def lines(panels: Mapping[str, Curves], across: str, up: str, *, logarithmic: bool = False) -> Figure:
+    """A panel for each group of curves, side by side; without `logarithmic`, axes start at zero.
+
+    On logarithmic axes points are dots, with thin dots between those of a curve. Wide charts cannot be read
+    on a telephone: two panels are the most.
+    """
+    from matplotlib.figure import Figure
+
+    drawn = Figure(figsize=(4.2 * len(panels) + (1.8 if len(panels) == 1 else 0), 3.9), layout="constrained")
+    every = drawn.subplots(1, len(panels), squeeze=False)[0]
+    names = list(dict.fromkeys(name for curves in panels.values() for name in curves))
+    for axes, (title, curves) in zip(every, panels.items(), strict=True):
+        for name, points in curves.items():
+            _curve(axes, name, points, colour_of(name, names), logarithmic)
+        plain(axes, across, title=title, logarithmic=logarithmic)
+    every[0].set_ylabel(up)
+    handles = {
+        label: handle
+        for axes in every
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    drawn.legend(
+        [handles[name] for name in names],
+        names,
+        frameon=False,
+        fontsize=9,
+        loc="outside lower center",
+        ncols=2,
+    )
+    return drawn
+
+
+def colour_of(name: str, names: Sequence[str]) -> str:
+    """The paper's are grey; ours have the colour of their place."""
+    ours = [each for each in names if not each.startswith(PAPER)]
+    return "#8a94a0" if name.startswith(PAPER) else COLOURS[ours.index(name) % len(COLOURS)]
+
+
+def _curve(
+    axes: Axes, name: str, points: Sequence[tuple[float, float]], colour: str, logarithmic: bool
+) -> None:
+    across, up = zip(*sorted(points), strict=True)
+    hollow = {"mfc": "white"} if name.startswith(PAPER) else {}
+    style, width = ("o:", 0.8) if logarithmic else ("o-", 1.6)
+    axes.plot(across, up, style, lw=width, ms=4.5, color=colour, label=name, **hollow)  # type: ignore[arg-type]
+
+
+def plain(axes: Axes, across: str, *, title: str = "", logarithmic: bool = False) -> None:
+    """The axes: from zero or logarithmic, no frame, numbers as people write them."""
+    from matplotlib.ticker import MaxNLocator
+
+    if logarithmic:
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+    else:
+        axes.set_xlim(left=0)
+        axes.set_ylim(bottom=0)
+        axes.xaxis.set_major_locator(MaxNLocator(5))  # long numbers would touch
+    axes.xaxis.set_major_formatter("{x:,.10g}")
+    axes.yaxis.set_major_formatter("{x:,.10g}")
+    axes.set_xlabel(across)
+    if title:
+        axes.set_title(title, fontsize=10)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_axisbelow(True)
+    axes.grid(axis="y", color="#e4e7eb")
+
+
+def dots(values: Mapping[str, Mapping[str, float]], across: str) -> Figure:
+    """A line of dots for each subject on one logarithmic axis: by subject, who has which figure."""
+    from matplotlib.figure import Figure
+
+    drawn = Figure(figsize=(6.4, 1.2 + 0.36 * len(values)), layout="constrained")
+    axes = drawn.add_subplot()
+    names = list(dict.fromkeys(name for figures in values.values() for name in figures))
+    for name in names:
+        found = [(figures[name], at) for at, figures in enumerate(values.values()) if name in figures]
+        ground = "white" if name.startswith(PAPER) else colour_of(name, names)
+        axes.plot(*zip(*found, strict=True), "o", ms=6, color=colour_of(name, names), mfc=ground, label=name)
+    plain(axes, across)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:,.10g}")
+    axes.autoscale(axis="x")
+    axes.set_yticks(range(len(values)), list(values))
+    axes.set_ylim(len(values) - 0.5, -0.5)
+    axes.grid(axis="x", color="#e4e7eb")
+    drawn.legend(frameon=False, fontsize=9, loc="outside lower center", ncols=2)
+    return drawn

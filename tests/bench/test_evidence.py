@@ -1,0 +1,118 @@
+"""Every table and figure of the papers has an exhibit that rests on a file, and its verdict on rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+
+from bench.__main__ import EXPERIMENTS
+from bench.evidence import pages
+from bench.evidence.exhibit import Exhibit, NotTakenError, Results
+from bench.harness.kept import Kept, Row
+
+PAPERS: dict[str, list[str]] = {
+    "routing": ["Figure 4", "Table 2", "Figure 5", "Table 3", "Covering example"],
+    "xtrie": ["Figure 2", "Table 3", "Table 4", *(f"Figure {number}" for number in range(11, 19))],
+    "relational": ["Figure 6.1", "Figure 6.2"],
+    "predicate": [
+        *(f"Figure {number}" for number in range(6, 11)),
+        "Distinct predicates",
+        "More descendants",
+        "Nested paths",
+    ],
+    "schema": [
+        "Table 2",
+        "Table 3",
+        "Size of the PMA",
+        "Figure 5",
+        "Table 4",
+        "Table 5",
+        "Leading descendants",
+        "Unpruned filters",
+        "Filters that are too deep",
+        "Value predicates",
+        "Throughput on large documents",
+        "Bounds on pruning",
+        "Two passes",
+    ],
+}
+"""By paper: tables and figures of its experimental section, as it numbers them, and what its text adds."""
+ALL = [(name, exhibit) for name, paper in pages.PAPERS.items() for exhibit in paper.EXHIBITS]
+each_exhibit = pytest.mark.parametrize(
+    "exhibit", [exhibit for _, exhibit in ALL], ids=[f"{name}-{exhibit.slug}" for name, exhibit in ALL]
+)
+
+
+class Distorted(Results):
+    """The same rows with other figures."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        super().__init__(folder)
+        self._seed = seed
+
+    def kept(self, experiment: str) -> Kept:
+        found = super().kept(experiment)
+        random = Random(f"{self._seed} {experiment}")
+        rows = [
+            Row(row.subject, {name: value * random.uniform(0.1, 10) for name, value in row.values.items()})
+            for row in found.rows
+        ]
+        return Kept(found.path, rows, found.machine)
+
+
+def told(exhibit: Exhibit, results: Results) -> tuple[object, ...]:
+    verdict = exhibit.told(results)
+    return verdict.word, verdict.sentence, verdict.checks
+
+
+def others(exhibit: Exhibit) -> Iterator[tuple[object, ...]]:
+    for seed in range(20):
+        yield told(exhibit, Distorted(pages.RESULTS, seed))
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_table_and_figure_is_there(paper: str) -> None:
+    labels = [exhibit.label for exhibit in pages.PAPERS[paper].EXHIBITS]
+    assert [label for label in PAPERS[paper] if label not in labels] == []
+    assert len(set(labels)) == len(labels)
+
+
+@each_exhibit
+def test_an_exhibit_rests_on_experiments(exhibit: Exhibit) -> None:
+    assert exhibit.claim.endswith(".")
+    assert exhibit.paper
+    assert set(exhibit.experiments) <= set(EXPERIMENTS)
+    verdict = exhibit.told(Results(pages.RESULTS))
+    if verdict.word != "cannot be told here":
+        assert exhibit.experiments
+        assert all((pages.RESULTS / f"{name}.json").is_file() for name in exhibit.experiments)
+
+
+@each_exhibit
+def test_a_verdict_is_told_from_rows(exhibit: Exhibit, tmp_path: Path) -> None:
+    """Without rows it is open, and with other figures it is another one."""
+    found = told(exhibit, Results(pages.RESULTS))
+    assert exhibit.told(Results(tmp_path)).word == "cannot be told here"
+    if found[0] != "cannot be told here":
+        assert any(other != found for other in others(exhibit))
+        assert {word for word, *_ in others(exhibit)} != {"cannot be told here"}
+
+
+@each_exhibit
+def test_what_is_shown_is_what_is_kept(exhibit: Exhibit, tmp_path: Path) -> None:
+    if exhibit.experiments:
+        with pytest.raises(NotTakenError):
+            exhibit.shown(Results(tmp_path))
+
+
+def test_the_pages_are_what_the_figures_give() -> None:
+    drawn = pages.drawn()
+    for path, text in drawn.items():
+        assert path.read_text(encoding="utf-8") == text, "run `make evidence-draw`"
+    kept = {*pages.PAGES.glob("*"), *pages.IMAGES.glob("*")}
+    assert kept == set(drawn), "a page or chart that nothing draws"
