@@ -72,8 +72,8 @@ EXHIBITS: tuple[Exhibit, ...] = (
     ),
     Exhibit(
         label="Figure 6.2",
-        claim="Time grows faster than the size of the document, because a larger share of the "
-        "subscriptions matches.",
+        claim="Time grows faster than the size of the document, because a larger share of the subscriptions "
+        "matches.",
         paper="Documents of 3, 15, 40 and 100 KB (5, 10, 11 and 12 levels) against 10,000 subscriptions; no "
         "times in the text.",
         experiments=(FILE,),

@@ -97,8 +97,8 @@ def _times_table(results: Results) -> str:
     cold = [results.row("routing-cold", f"{name}, {engine}") for name in SETS for engine in ENGINES]
     warm = rows_table(results.rows("network-routing"), ("no covering µs", "covering µs", "saving %"))
     return (
-        f"From a cold start, the mean of all publications, each once:\n\n{rows_table(cold, columns)}\n\n"
-        f"On unseen publications after 1,000 others, the best of six rounds:\n\n{warm}"
+        f"From a cold start, the mean of all publications, each once:\n\n{rows_table(cold, columns)}\n\nOn "
+        f"unseen publications after 1,000 others, the best of six rounds:\n\n{warm}"
     )
 
 
@@ -133,8 +133,7 @@ def _times_verdict(results: Results) -> Verdict:
             ),
         ],
         "An automaton that shares prefixes does not cost in proportion to its expressions: what covering "
-        "takes out "
-        "shares most of its steps with what stays.",
+        "takes out shares most of its steps with what stays.",
     )
 
 
@@ -206,8 +205,7 @@ def _traffic_verdict(results: Results) -> Verdict:
             ),
         ],
         "A thousand distinct queries over a DTD of some eighty paths cover each other almost all, when "
-        "covering is "
-        "decided exactly; the paper's algorithm misses a fifth of the covers.",
+        "covering is decided exactly; the paper's algorithm misses a fifth of the covers.",
     )
 
 
@@ -238,8 +236,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
         label="Figure 4",
         claim="Covering shrinks the routing table, by as much as the queries overlap.",
         paper="Drawn (“Routing Table Size”); the text gives about 90 % covered in set A and about 50 % in "
-        "set B, of "
-        "100,000 queries each.",
+        "set B, of 100,000 queries each.",
         experiments=("routing-tables", "network-tables"),
         shown=lambda results: (
             rows_table(
@@ -275,8 +272,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
     Exhibit(
         label="Figure 5",
         claim="The network of the last experiment: a tree of eight brokers, a publisher at the root, a "
-        "subscriber at "
-        "each leaf.",
+        "subscriber at each leaf.",
         paper="Drawn (“Broker Topology”): every broker but the leaves has one or two below it.",
         experiments=(),
         shown=lambda _: "`tree(8)`: two below each, four leaves. The paper's totals fit four subscribers.",
@@ -287,9 +283,8 @@ EXHIBITS: tuple[Exhibit, ...] = (
         claim="Advertisements cut the traffic of a network by a quarter to a third, covering by a little "
         "more.",
         paper="Messages that all brokers receive, those of clients included: 58,138 without both, 50,931 "
-        "with covering, "
-        "39,849 with advertisements, 38,492 with both; 4 × 1,000 queries, 4,182 publications from 50 "
-        "documents.",
+        "with covering, 39,849 with advertisements, 38,492 with both; 4 × 1,000 queries, 4,182 publications "
+        "from 50 documents.",
         experiments=("routing-traffic", "network-traffic"),
         shown=_traffic_table,
         verdict=_traffic_verdict,

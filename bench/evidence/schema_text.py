@@ -213,8 +213,7 @@ TEXT: tuple[Exhibit, ...] = (
         claim="Eliminating leading `//` as well gains where the DTD is recursive, and nothing for filters of "
         "one keyword.",
         paper="With 100,000 filters on NASA data 37 % for YFilter and 30 % for the PMA; 707 keywords become "
-        "143, 729 "
-        "states 145.",
+        "143, 729 states 145.",
         experiments=("schema-bounds",),
         shown=lambda results: rows_table(
             chosen(
@@ -228,8 +227,7 @@ TEXT: tuple[Exhibit, ...] = (
     Exhibit(
         label="Unpruned filters",
         claim="Without pruning (and without `*`) the PMA beats YFilter where there is no recursion, equals "
-        "it with a "
-        "little, and loses with much.",
+        "it with a little, and loses with much.",
         paper="In words only: 100,000 filters, prob(*) = 0, prob(//) 0.2 to 0.6; Treebank is the highly "
         "recursive one.",
         experiments=("schema-variants",),
@@ -273,8 +271,7 @@ TEXT: tuple[Exhibit, ...] = (
         claim="A larger document is filtered faster, since the fixed cost of reporting and starting is paid "
         "once.",
         paper="683 MB of protein sequences with a million filters of one keyword: 15.7 MB a second, where "
-        "the parser "
-        "alone does 27.",
+        "the parser alone does 27.",
         experiments=("schema-throughput",),
         shown=lambda results: rows_table(
             results.rows("schema-throughput"),
@@ -285,8 +282,7 @@ TEXT: tuple[Exhibit, ...] = (
     Exhibit(
         label="Bounds on pruning",
         claim="Bounds on the substitutes of a pair of elements, single substitutes, and `*` only where "
-        "elements have one "
-        "parent keep the size of pruned filters polynomial.",
+        "elements have one parent keep the size of pruned filters polynomial.",
         paper="In words only (section 2). A bound for each pair of elements is one bound for all of them "
         "here.",
         experiments=("schema-bounds",),
