@@ -101,8 +101,7 @@ EXPERIMENTS: dict[str, Callable[[Kept, Plan], Iterator[Row]]] = {
     "playground": playground.table,
     "relational": relational.subscriptions,
     "relational-paper": relational_paper.figures,
-    "relational-documents": relational.sizes,
-    "relational-levers": relational.levers,
+    "relational-workloads": relational.workloads,
     "relational-spark": relational.million,
 }
 REPORTS: dict[str, Callable[[Path, Path], Path]] = {

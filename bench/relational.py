@@ -1,4 +1,4 @@
-"""The relational matcher: the two experiments of its paper on all backends, batches, and a million on Spark.
+"""The relational matcher: sets as its paper has them, other workloads, and a million on Spark.
 
 After the paper on matching XPath subscriptions level by level with non-recursive SQL: subscriptions with 30 %
 branching steps, 10 % ``*`` and 20 % ``//``, up to ten levels deep, one value test each, drawn from a DTD.
@@ -14,6 +14,7 @@ from __future__ import annotations
 import itertools
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache, partial
@@ -27,7 +28,7 @@ from bench.harness.kept import Kept, Row
 from bench.harness.turns import Task as Timed
 from bench.harness.turns import family_clock, in_turns, processor_seconds, scale, timed
 from bench.plan import Plan
-from bench.workloads import wire
+from bench.workloads import WORKLOADS, wire
 from pathcast import _core
 from pathcast.generate import documents as draw_documents
 from pathcast.generate import subscriptions as draw_subscriptions
@@ -37,14 +38,12 @@ from pathcast.schema import Schema
 from pathcast.types import Id
 
 SCHEMAS = ("nitf", "xmark")
-KINDS = ("linear", "twigs")
+KINDS = ("twigs", "linear")
 NUMBERS = (1_000, 10_000, 100_000)
 SIZES = (3_000, 15_000, 40_000, 100_000)
-BATCHES = (1, 10, 100)
-DATABASES = ("DuckDB", "PostgreSQL", "Spark")
-TOGETHER = 10
-WARM = 300  # documents, so that most paths are known
-NOT_BROADCAST = "without broadcasts"
+DATABASES = ("DuckDB", "PostgreSQL")
+WORKLOAD_SETS = (("nitf", 100_000), ("alerts", 100_000), ("twigs", 10_000), ("twigs", 100_000))
+WARM = {"DuckDB": 300, "PostgreSQL": 100}  # documents, so that most paths are known
 ROUNDS = 6
 SECONDS = 20.0  # after which there is no further round, but there are two
 MILLION = (1_000_000, 1_000)  # subscriptions, documents
@@ -106,7 +105,7 @@ def subscriptions(kept: Kept, plan: Plan) -> Iterator[Row]:
     for which there is no path summary yet. `--size` and `--engine` pick numbers and databases.
     """
     numbers = [scaled(number) for number in NUMBERS if not plan.sizes or number in plan.sizes]
-    names = [name for name in DATABASES[:2] if not plan.engines or name in plan.engines]
+    names = [name for name in DATABASES if not plan.engines or name in plan.engines]
     with _backends(*names) as makers:
         for schema, kind, number in itertools.product(SCHEMAS, KINDS, numbers):
             for name, make in makers.items():
@@ -120,7 +119,7 @@ def subscriptions(kept: Kept, plan: Plan) -> Iterator[Row]:
                 stream = drawn_documents(15_000, schema=schema)
                 tasks = {"batch": matching(database), "auto": index.matching, "tokeniser": _tokenise}
                 times = _cold(database, index, stream, size=100)
-                times |= _best(tasks, index, stream, size=100, warm=WARM)
+                times |= _best(tasks, index, stream, size=100, warm=WARM[name])
                 times |= _best({"single": matching(database)}, index, stream, size=1)
                 yield Row(
                     subject,
@@ -139,53 +138,54 @@ def _tokenise(documents: Sequence[bytes]) -> None:
     _core.bare_elements(list(documents))
 
 
-def sizes(kept: Kept, _: Plan) -> Iterator[Row]:
-    """Milliseconds for a document against 10,000 subscriptions in a batch of 10, by size of the document."""
-    rows = list(enumerate(drawn_subscriptions(scaled(10_000))))
-    missing = [size for size in SIZES if not kept.has(f"{size // 1000} KB")]
-    if not missing:
-        return
-    with _backends(*DATABASES) as makers:
-        databases = {name: make() for name, make in makers.items()}
-        for database in databases.values():
-            database.subscribe(rows)
-        for size in missing:
-            index = Memory(rows)
-            tasks = {name: matching(database) for name, database in databases.items()}
-            times = _best({**tasks, "auto": index.matching}, index, drawn_documents(size), size=10)
-            kilobytes = {"KB": index.bytes_a_document / 1e3, "matches / document": index.matches_a_document}
-            yield Row(f"{size // 1000} KB", kilobytes | times)
-        for database in databases.values():
-            database.close()
+def workloads(kept: Kept, _: Plan) -> Iterator[Row]:
+    """Milliseconds for a document on DuckDB in batches of 100, and for one small document alone."""
+    for name, number in WORKLOAD_SETS:
+        subject = f"{name}, {scaled(number):,}, batches of 100"
+        if kept.has(subject):
+            continue
+        expressions = WORKLOADS[name].queries(scaled(number))
+        yield _duckdb_row(subject, expressions, WORKLOADS[name].documents(7), size=100, warm=WARM["DuckDB"])
+    number = scaled(10_000)
+    subject = f"small documents, {number:,}, one at a time"
+    if not kept.has(subject):
+        yield _duckdb_row(subject, drawn_subscriptions(number), small_documents(), size=1, warm=20)
 
 
-def levers(kept: Kept, _: Plan) -> Iterator[Row]:
-    """Milliseconds for a document of 15 KB, 10,000 subscriptions: batching, and broadcasting on Spark."""
-    rows = list(enumerate(drawn_subscriptions(scaled(10_000))))
-    last = f"batches of {max(BATCHES)}"
-    missing = [name for name in DATABASES if not kept.has(f"{name}, {last}")]
-    with _backends(*missing) as makers:
-        for name, make in makers.items():
-            plain, changed = make(), make() if name == "Spark" else None
-            for database in filter(None, (plain, changed)):
-                database.subscribe(rows)
-            index = Memory(rows)
-            for number in BATCHES:
-                tasks = {f"batches of {number}": matching(plain), "auto": index.matching}
-                if number == TOGETHER and changed:
-                    _no_broadcasts(changed)
-                    tasks[NOT_BROADCAST] = matching(changed)
-                times = _best(tasks, index, drawn_documents(15_000, seed=number), size=number)
-                for subject in (each for each in tasks if each != "auto"):
-                    values = {"documents": number, "ms": times[f"{subject} ms"], "auto ms": times["auto ms"]}
-                    yield Row(f"{name}, {subject}", values)
-            for database in filter(None, (plain, changed)):
-                database.close()
+def _duckdb_row(
+    subject: str, expressions: Sequence[str], stream: Iterator[bytes], size: int, warm: int
+) -> Row:
+    index, database = Memory(enumerate(expressions)), Relational("duckdb")
+    database.subscribe(list(enumerate(expressions)))
+    for document in islice(stream, warm if size == 1 else 0):
+        database.match([(0, document)])
+    tasks = {"DuckDB": matching(database), "auto": index.matching, "tokeniser": _tokenise}
+    rounds = ROUNDS if size > 1 else 10 * ROUNDS
+    clock = time.process_time
+    times = in_turns(tasks, stream, size=size, rounds=rounds, warm=warm, clock=clock, check=index.check)
+    database.close()
+    return Row(
+        subject,
+        {
+            "bytes": index.bytes_a_document,
+            "matches / document": index.matches_a_document,
+            "best ms": times["DuckDB"].best * 1e3,
+            "median ms": times["DuckDB"].median * 1e3,
+            "auto ms": times["auto"].best * 1e3,
+            "tokeniser ms": times["tokeniser"].best * 1e3,
+        },
+    )
 
 
-def _no_broadcasts(database: Any) -> None:
-    for name in ("spark.sql.autoBroadcastJoinThreshold", "spark.sql.adaptive.autoBroadcastJoinThreshold"):
-        database._spark.conf.set(name, "-1")
+def small_documents() -> Iterator[bytes]:
+    """News of 17 nodes, each with values of its own."""
+    for number in itertools.count():
+        yield (
+            f"<nitf><head><title>t{number}</title><docdata><date.issue norm='{number}'/>"
+            f"<doc-id id-string='x{number}'/></docdata></head><body><body.head><hedline><hl1>h{number}</hl1>"
+            f"</hedline><byline><person>p{number}</person></byline></body.head><body.content><block>"
+            f"<p>one</p><p>{number}</p><p>three</p></block></body.content></body></nitf>"
+        ).encode()
 
 
 def million(kept: Kept, _: Plan) -> Iterator[Row]:
@@ -285,7 +285,10 @@ def matching(database: Relational) -> Timed:
 def _best(
     tasks: Mapping[str, Timed], index: Memory, stream: Iterator[bytes], size: int, warm: int = 1
 ) -> dict[str, float]:
-    """Milliseconds a document, the best of rounds taken in turn; a wrong answer ends the run."""
+    """Milliseconds a document, the best of rounds taken in turn, of the first task the median too.
+
+    A wrong answer ends the run.
+    """
     times = in_turns(
         tasks,
         stream,
@@ -296,7 +299,9 @@ def _best(
         clock=family_clock(),
         check=index.check,
     )
-    return {f"{name} ms": found.best * 1e3 for name, found in times.items()}
+    figures = {f"{name} ms": found.best * 1e3 for name, found in times.items()}
+    first = next(iter(tasks))
+    return figures | {f"{first} median ms": times[first].median * 1e3}
 
 
 def _cold(database: Relational, index: Memory, stream: Iterator[bytes], size: int) -> dict[str, float]:

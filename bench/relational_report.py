@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from bench import paper_figures
 from bench.harness.kept import Kept, Row, figures
 from bench.page import page, section, svg
-from bench.relational import NOT_BROADCAST
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,15 +41,9 @@ SECTIONS = {
         "One unseen document, the median of five, on DuckDB: the paper's matcher as printed, with two errors "
         "corrected, and ours. The paper: cutting saves about half; time grows faster than the document.",
     ),
-    "relational-documents": Section(
-        "Size of the documents",
-        "10,000 subscriptions, 10 documents in a batch. The paper: time grows faster than size, because more "
-        "subscriptions match.",
-    ),
-    "relational-levers": Section(
-        "Batching, broadcasting",
-        "10,000 subscriptions, documents of 15 KB. "
-        "Without broadcasts: Spark sends no small table to all tasks, and joins by shuffling both sides.",
+    "relational-workloads": Section(
+        "Other workloads",
+        "DuckDB, unseen documents in batches of 100, and documents of 17 nodes one at a time.",
     ),
     "relational-spark": Section(
         "A million subscriptions on Spark",
@@ -79,10 +72,10 @@ def _section(name: str, found: Kept) -> str:
     return section(body, title=about.title, says=about.about, wide=True)
 
 
-def lines(name: str, rows: Sequence[Row]) -> Lines:
+def lines(rows: Sequence[Row]) -> Lines:
     """By curve: the points.
 
-    >>> lines("relational", [Row("DuckDB, 1,000, nitf twigs", {"batch ms": 2, "single ms": 3, "auto ms": 1})])
+    >>> lines([Row("DuckDB, 1,000, nitf twigs", {"batch ms": 2, "single ms": 3, "auto ms": 1})])
     {'DuckDB': [(1000.0, 2)], 'DuckDB, alone': [(1000.0, 3)], 'auto': [(1000.0, 1)]}
     """
     found: dict[str, list[tuple[float, float]]] = {}
@@ -94,19 +87,12 @@ def lines(name: str, rows: Sequence[Row]) -> Lines:
 
     for row in rows:
         subject, _, rest = row.subject.partition(", ")
-        if name == "relational":
-            number, _, drawn_set = rest.rpartition(", ")
-            if drawn_set == "nitf twigs":
-                at = float(number.replace(",", ""))
-                add(subject, at, row.values["batch ms"])
-                add(f"{subject}, alone", at, row.values["single ms"])
-                add("auto", at, row.values["auto ms"])
-        elif name == "relational-documents":
-            for curve in COLOURS:
-                add(curve, row.values["KB"], row.values[f"{curve} ms"])
-        elif rest.startswith("batches"):
-            add(subject, row.values["documents"], row.values["ms"])
-            add("auto", row.values["documents"], row.values["auto ms"])
+        number, _, drawn_set = rest.rpartition(", ")
+        if drawn_set == "nitf twigs":
+            at = float(number.replace(",", ""))
+            add(subject, at, row.values["batch ms"])
+            add(f"{subject}, alone", at, row.values["single ms"])
+            add("auto", at, row.values["auto ms"])
     return found
 
 
@@ -117,10 +103,8 @@ def dots(name: str, rows: Sequence[Row]) -> list[tuple[str, float, str]]:
         found = [(row.subject, row.values["ms / document"], "Spark") for row in rows]
         return [*found, ("auto, one thread", rows[0].values["auto ms"], "auto")]
     for row in rows:
-        subject, _, rest = row.subject.partition(", ")
-        if row.values["documents"] == 10:
-            label = rest if rest == NOT_BROADCAST else "as it is"
-            found.append((f"{subject}, {label}", row.values["ms"], subject))
+        found.append((row.subject, row.values["best ms"], "DuckDB"))
+        found.append((f"{row.subject}, auto", row.values["auto ms"], "auto"))
     return found
 
 
@@ -133,15 +117,12 @@ def drawn(name: str, rows: Sequence[Row]) -> str:
     if name == "relational-spark":
         figure = Figure(figsize=(9, 1.9), layout="constrained")
         _dots(figure.add_subplot(), dots(name, rows), "ms a document")
-    elif name == "relational-levers":
-        figure = Figure(figsize=(9, 3.8), layout="constrained")
-        left, right = figure.subplots(1, 2)
-        _lines(left, lines(name, rows), "documents in a batch", "ms a document")
-        _dots(right, dots(name, rows), "ms a document, batches of 10")
+    elif name == "relational-workloads":
+        figure = Figure(figsize=(9, 3.2), layout="constrained")
+        _dots(figure.add_subplot(), dots(name, rows), "ms a document")
     else:
         figure = Figure(figsize=(9, 4.4), layout="constrained")
-        across = "subscriptions" if name == "relational" else "KB of a document"
-        _lines(figure.add_subplot(), lines(name, rows), across, "ms a document")
+        _lines(figure.add_subplot(), lines(rows), "subscriptions", "ms a document")
     return svg(figure, name)
 
 

@@ -13,11 +13,9 @@ pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
 from bench import paper_figures, relational_paper, relational_report
 from bench.harness.kept import Row
-from bench.relational import BATCHES, KINDS, NOT_BROADCAST, NUMBERS, SCHEMAS, SIZES
+from bench.relational import DATABASES, KINDS, NUMBERS, SCHEMAS, SIZES
 from pathcast import Index
 from tests.bench import keep_all
-
-BACKENDS = ("DuckDB", "PostgreSQL", "Spark")
 
 
 def made_up() -> dict[str, list[Row]]:
@@ -28,7 +26,7 @@ def made_up() -> dict[str, list[Row]]:
             for schema in SCHEMAS
             for kind in KINDS
             for number in NUMBERS
-            for name in BACKENDS[:2]
+            for name in DATABASES
         ],
         "relational-paper": [
             (
@@ -38,17 +36,8 @@ def made_up() -> dict[str, list[Row]]:
             )
             for number, size in [(1_000, 15_000), *((10_000, size) for size in SIZES)]
         ],
-        "relational-documents": [
-            (f"{size} KB", {"KB": size, "auto ms": 0.1} | {f"{name} ms": size * 2.0 for name in BACKENDS})
-            for size in (3, 15, 40)
-        ],
-        "relational-levers": [
-            (f"{name}, {what}", {"documents": number, "ms": 7.0, "auto ms": 0.1})
-            for name in BACKENDS
-            for number, what in [
-                *((size, f"batches of {size}") for size in BATCHES),
-                *([(10, NOT_BROADCAST)] if name == "Spark" else []),
-            ]
+        "relational-workloads": [
+            (name, {"best ms": 7.0, "median ms": 8.0, "auto ms": 0.1}) for name in ("nitf", "alerts")
         ],
         "relational-spark": [("1,000 × 1,000,000", {"ms / document": 80.0, "auto ms": 0.1})],
     }
@@ -60,7 +49,7 @@ def test_one_report_has_what_every_experiment_has_kept(tmp_path: Path) -> None:
     assert set(rows) == set(relational_report.SECTIONS)
     for name, some in rows.items():
         keep_all(some, tmp_path / f"{name}.json")
-    path = relational_report.write_report(tmp_path / "relational-levers.json", tmp_path)
+    path = relational_report.write_report(tmp_path / "relational-workloads.json", tmp_path)
     assert path == tmp_path / "relational.html"
     text = path.read_text(encoding="utf-8")
     assert text.count("<svg") == text.count("<table") == len(rows)
@@ -71,19 +60,13 @@ def test_one_report_has_what_every_experiment_has_kept(tmp_path: Path) -> None:
 
 def test_curves_and_dots_are_what_was_measured() -> None:
     rows = made_up()
-    curves = relational_report.lines("relational", rows["relational"])
-    assert set(curves) == {"auto"} | {f"{name}{how}" for name in BACKENDS[:2] for how in ("", ", alone")}
+    curves = relational_report.lines(rows["relational"])
+    assert set(curves) == {"auto"} | {f"{name}{how}" for name in DATABASES for how in ("", ", alone")}
     assert [at for at, _ in curves["PostgreSQL, alone"]] == list(NUMBERS)
     assert {value for _, value in curves["PostgreSQL, alone"]} == {2.0}
-    batches = relational_report.lines("relational-levers", rows["relational-levers"])
-    assert {name: tuple(at for at, _ in points) for name, points in batches.items()} == dict.fromkeys(
-        ("auto", *BACKENDS), BATCHES
-    )
-    labels = [label for label, *_ in relational_report.dots("relational-levers", rows["relational-levers"])]
-    assert labels == [
-        *(f"{name}, as it is" for name in BACKENDS),
-        f"Spark, {NOT_BROADCAST}",
-    ]
+    found = relational_report.dots("relational-workloads", rows["relational-workloads"])
+    assert found[:2] == [("nitf", 7.0, "DuckDB"), ("nitf, auto", 0.1, "auto")]
+    assert len(found) == 4
 
 
 def test_the_claims_of_the_paper_are_told_from_the_rows() -> None:

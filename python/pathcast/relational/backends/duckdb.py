@@ -25,7 +25,7 @@ SUMMARY_ROWS = 4_000_000
 """Rows of a path summary, from which it is begun anew."""
 SUMMARY_PATHS = 500_000
 """The same for its paths: those at which no chain ends have no rows."""
-SMALL = 200
+SMALL = 1_000
 """Nodes of a batch up to which names alone find candidates, if there are few subscriptions."""
 FEW = 20_000
 MANY = 2_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -68,6 +69,11 @@ def begin_version(session: Session) -> None:
     session.make("LeafSlot", steps.LEAF_SLOTS)
     session.make("TestSlot", steps.TEST_SLOTS)
     session.make("UpperSlot", steps.UPPER_SLOTS)
+    session.make("Checked", steps.CHECKED)
+    session.make("Pair", steps.PAIRS)
+    session.make("OtherTest", steps.OTHER_TESTS)
+    session.make("EarlyTest", steps.EARLY_TESTS)
+    session.make("TestedChain", steps.TESTED_CHAINS)
 
 
 def extend_summary(session: Session, step_levels: int) -> None:
@@ -109,7 +115,7 @@ def find_facts(session: Session, levels: int, *, with_values: bool) -> None:
         tests(session)
     keep(session)
     for level in range(1, levels + 1):
-        (first_patterns if level == 1 else patterns)(session, level)
+        (first_patterns if level == 1 else patterns)(session, level, with_values=with_values)
         if not session.has_rows("Level"):
             break  # a pattern of the next level has one of this level below it
 
@@ -123,6 +129,7 @@ def leaves(session: Session) -> None:
 def tests(session: Session) -> None:
     """The slots that values fill."""
     session.grow("Base", steps.TESTS)
+    session.grow("Base", steps.RANGES)
 
 
 def keep(session: Session) -> None:
@@ -130,15 +137,18 @@ def keep(session: Session) -> None:
     session.make("Fact", steps.KEPT)
 
 
-def first_patterns(session: Session, level: int = 1) -> None:
+def first_patterns(session: Session, level: int = 1, *, with_values: bool = True) -> None:
     """The patterns of the first level, and the slots that they fill further up."""
-    session.make("Paired", steps.at_first(steps.PAIRED), level)
-    session.make("Level", steps.at_first(steps.PATTERNS))
-    session.grow("Fact", steps.RISING)
+    _patterns(session, level, with_values, steps.at_first)
 
 
-def patterns(session: Session, level: int) -> None:
+def patterns(session: Session, level: int, *, with_values: bool = True) -> None:
     """The same for a level above."""
-    session.make("Paired", steps.PAIRED, level)
-    session.make("Level", steps.PATTERNS)
+    _patterns(session, level, with_values, str)
+
+
+def _patterns(session: Session, level: int, with_values: bool, about: Callable[[str], str]) -> None:
+    checked = f" union all {steps.PAIRED_CHECKED}" if with_values else ""
+    session.make("Paired", about(f"{steps.PAIRED}{checked}"), level)
+    session.make("Level", about(steps.PATTERNS_CHECKED if with_values else steps.PATTERNS))
     session.grow("Fact", steps.RISING)

@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator
 
 from pathcast.relational.sql import names, program, summary
 
-NAME = "pathcast_run_4"
+NAME = "pathcast_run_5"
+VERSION = ("LeafSlot", "TestSlot", "UpperSlot", "Checked", "Pair", "OtherTest", "EarlyTest", "TestedChain")
+"""What depends on the subscriptions alone."""
 
 
 class _Recorder:
@@ -70,7 +72,7 @@ def text() -> str:
     recorder.make("NewPath", summary.NEW_PATHS)
     parts = {
         "begin": _recorded(program.begin_summary) + _analysed("Trie", "StepLabel"),
-        "version": _recorded(program.begin_version) + _analysed("LeafSlot", "TestSlot", "UpperSlot"),
+        "version": _recorded(program.begin_version) + _analysed(*VERSION),
         "new": recorder.lines,
         "start": _recorded(program.first_steps),
         "next": _recorded(program.next_steps, 0),
