@@ -27,7 +27,7 @@ SHOWN: Mapping[str, tuple[str, tuple[Panel, ...]]] = {
     ),
     "network-insertion": (
         "How fast subscriptions are put into the covering forest while it grows",
-        (("insertions a second", ("set A / s", "set B / s"), False),),
+        (("insertions a second", ("set A / s", "set B / s", "twigs / s"), False),),
     ),
     "network-routing": (
         "The time to route a publication",

@@ -17,6 +17,7 @@ mod forks;
 mod ids;
 mod index;
 mod matches;
+mod mergeable;
 mod relational;
 mod schema;
 mod select;
@@ -54,6 +55,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(relational::shred, module)?)?;
     module.add_function(wrap_pyfunction!(relational::encode_ids, module)?)?;
     module.add_class::<cover::Cover>()?;
+    module.add_class::<mergeable::Mergeable>()?;
     module.add_function(wrap_pyfunction!(xtrie::xtrie_index, module)?)?;
     module.add_function(wrap_pyfunction!(xtrie::xtrie_view, module)?)?;
     module.add_class::<schema::Graph>()?;
