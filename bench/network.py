@@ -20,6 +20,7 @@ from bench.harness.columns import Form, forms
 from bench.harness.kept import Kept, Row
 from bench.harness.turns import in_turns, scale
 from bench.plan import Plan
+from bench.workloads import twigs
 from pathcast import _core
 from pathcast.generate import documents, subscriptions
 from pathcast.index import Index
@@ -78,6 +79,11 @@ def drawn(number: int) -> tuple[str, ...]:
     )
 
 
+def tree_patterns(number: int = EXPRESSIONS) -> tuple[str, ...]:
+    """Distinct NITF tree patterns, each with a branch and a value."""
+    return tuple(islice(dict.fromkeys(twigs.queries(int(1.06 * number))), number))
+
+
 def advertised(schema: Schema) -> Advertised:
     """The graph of a schema as an advertisement."""
     return Advertised((graph_advertisement(schema),), tuple(sorted(schema.namespaces.items())))
@@ -128,12 +134,13 @@ def insertion(kept: Kept, _: Plan) -> Iterator[Row]:
     """The rate of insertion into the covering forest, by tenths of 100,000 NITF expressions; CPU time."""
     if nitf() is None or kept.has(f"to {EXPRESSIONS:,}"):
         return
-    rates = {name: _rates(expressions(least)) for name, least in SETS.items()}
+    rates = {f"set {name}": _rates(expressions(least)) for name, least in SETS.items()}
+    rates["twigs"] = _rates(tree_patterns(), rounds=3)
     for place in range(TENTHS):
         values: dict[str, float] = {}
         for name, found in rates.items():
-            values[f"set {name} / s"] = found[place]
-            values[f"set {name}, of the first"] = found[place] / found[0]
+            values[f"{name} / s"] = found[place]
+            values[f"{name}, of the first"] = found[place] / found[0]
         yield Row(f"to {EXPRESSIONS * (place + 1) // TENTHS:,}", values)
 
 

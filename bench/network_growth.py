@@ -37,22 +37,25 @@ from pathcast.network.simulation.world import World
 
 SCALE = scale()
 SIZES = ((10, 10_000), (100, 100_000), (1_000, 100_000), (1_000, 1_000_000))
-"""Brokers and subscriptions."""
+"""Brokers and subscriptions; the last with merging alone, because it takes long."""
 CHILDREN = 3
 CHURN = 0.01
 """Share of the subscriptions that is replaced in a minute, and of the links that fail."""
 MERGING = Merging(max_degree=0.1, rules=(1, 2), depth=10)
 
 
-def table(kept: Kept, _: Plan) -> Iterator[Row]:
+def table(kept: Kept, plan: Plan) -> Iterator[Row]:
     """Tables, traffic, time, and memory of single brokers."""
     schema = nitf()
     if schema is None:
         return
     bodies = list(documents(schema, max(10, int(50 * SCALE)), max_levels=10, target_size=4_000, seed=9))
     for brokers, number in SIZES:
+        if plan.sizes and number not in plan.sizes:
+            continue
+        choices = (MERGING,) if (brokers, number) == SIZES[-1] else (None, MERGING)
         number = max(1_000, int(number * SCALE))
-        for merging in (None, MERGING):
+        for merging in choices:
             subject = f"{brokers:,} brokers, {number:,} subscriptions{', merging' if merging else ''}"
             if not kept.has(subject):
                 yield _row(subject, _Grown(brokers, number, merging), bodies)

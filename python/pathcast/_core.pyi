@@ -189,6 +189,39 @@ class Cover:
         """Heap bytes held."""
 
 @final
+class Mergeable:
+    """Paths that wait for others that they may be merged with, by what a rule leaves equal."""
+
+    def __new__(cls, rules: Sequence[int], limits: Limits) -> Mergeable: ...
+    def keys(self, xpath: str, context: int = 0, key: int | None = None) -> list[int]:
+        """What a path has in common with those that it may be merged with; or the key that is given."""
+
+    def ready(
+        self, xpath: str, context: int = 0, key: int | None = None
+    ) -> list[tuple[int, int, tuple[int, int] | None, int]]:
+        """Keys under which enough wait: with the rule, the places of two names, and how many wait."""
+
+    def wait(self, handle: int, xpath: str, context: int = 0, key: int | None = None) -> None:
+        """Lets an expression wait under its keys."""
+
+    def withdraw(self, handle: int) -> None:
+        """Lets it wait no longer."""
+
+    def under(self, key: int) -> list[int]:
+        """Those that wait under a key, in the order in which they came."""
+
+    def patience(self, key: int) -> int:
+        """How many must have gathered under a key before merging is tried."""
+
+    def set_patience(self, key: int, number: int | None = None) -> None:
+        """Tries again when so many have gathered; with None, as at first."""
+
+    def __contains__(self, handle: int) -> bool: ...
+    def __len__(self) -> int: ...
+    def memory_bytes(self) -> int:
+        """Heap bytes held."""
+
+@final
 class Graph:
     """A schema in the core: elements with their children and attributes, by number."""
 

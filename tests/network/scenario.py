@@ -145,6 +145,7 @@ class Scenario:
             leaves=frozenset([LEAF, LIAR]),
             heartbeat=0.2,
             suspect_after=0.7,
+            placed=(1_000, 1, 3)[self.seed % 3],
         )
 
     def run(self) -> Counted:

@@ -303,13 +303,15 @@ def test_damaged_state_is_an_error() -> None:
 def test_neighbours_are_told_when_a_restored_broker_wants_something_else() -> None:
     broker = filled()
     records = [record for record in snapshot(broker) if b'"client-sub","x","1"' not in record.key]
-    again, outcome = restored("b1", records)
-    assert texts(outcome) == [], "what neighbours were told is trusted for a while"
     # //b no longer hides the tree pattern.
-    assert texts(again.handle_tick(0.0)) == ["+/a[b][c]", "-//b"]
-    again, _ = restored("b1", records)
-    changed = again.handle_client("x", m.ClientSubscribe("9", Filter("//z")), 0.0)
-    assert texts(changed) == ["+/a[b][c]", "-//b"]
+    _, outcome = restored("b1", records)
+    assert texts(outcome) == ["+/a[b][c]", "-//b"]
+    again, outcome = restored("b1", records, Policy(placed=1))
+    assert texts(outcome) == [], "what neighbours were told is trusted for a while"
+    told: list[str] = []
+    while again.publications.sides["b2"].unfilled is not None:
+        told += texts(again.handle_tick(0.0))
+    assert told == ["+/a[b][c]", "-//b"]
 
 
 def test_under_another_policy_neighbours_are_told_at_once() -> None:
@@ -326,16 +328,51 @@ def test_a_leaf_is_told_after_a_restart_what_a_client_has_asked_for_too() -> Non
     assert publications.EVERYTHING in again.publications.sides["b2"].told
 
 
-def test_a_restored_broker_finds_out_little_by_little(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(publications, "SOME", 1)
-    again, _ = restored("b1", snapshot(filled()))
+def test_a_restored_broker_finds_out_little_by_little() -> None:
+    again, _ = restored("b1", snapshot(filled()), Policy(placed=1))
     (side,) = again.publications.sides.values()
     left: list[int] = []
     while side.unfilled is not None:
         left.append(len(side.unfilled))
         assert texts(again.handle_tick(0.0)) == []
-    assert left == list(range(len(again.publications.entries), 0, -1))
+    assert left == list(range(len(again.publications.entries) - 1, 0, -1))
     assert side.placed
+
+
+def test_changes_do_not_wait_until_a_restored_broker_knows_what_covers_what() -> None:
+    """What is new is told at once, nothing is taken back, and in the end the neighbour knows the roots."""
+    records = snapshot(filled())
+    whole = filled()
+    again, _ = restored("b1", records, Policy(placed=1))
+    side = again.publications.sides["b2"]
+    before = set(side.told)
+    for broker in (again, whole):
+        new = broker.handle_client("x", m.ClientSubscribe("new", Filter("/a/b/new")), 0.0)
+        gone = broker.handle_client("x", m.ClientUnsubscribe("1"), 0.0)
+        if broker is again:
+            assert texts(new) == ["+/a/b/new"], "whether anything covers it is not known yet"
+            assert texts(gone) == []
+            assert side.unfilled is not None
+            assert before < set(side.told)
+    while side.unfilled is not None:
+        again.handle_tick(0.0)
+    assert set(side.told) == set(whole.publications.sides["b2"].told)
+    assert {record.key for record in snapshot(again)} == {record.key for record in snapshot(whole)}
+
+
+def test_a_neighbour_that_advertises_nothing_costs_nothing() -> None:
+    broker = linked()
+    side = broker.publications.sides["b2"]
+    advertised = m.Advertised(("/a/b",))
+    for step in range(2):
+        broker.handle_client("x", m.ClientSubscribe(str(step), Filter(f"/a[b = {step}]")), 0.0)
+        assert not side.placed
+        assert not side.told
+        assert len(side.overlap.waiting) == 0
+        broker.handle_message("b2", m.Advertise("k", advertised), 0.0)
+        assert len(side.told) == step + 1
+        broker.handle_message("b2", m.Unadvertise("k"), 0.0)
+        assert not side.told
 
 
 def test_paths_as_the_unit() -> None:
@@ -430,7 +467,8 @@ def test_the_last_advertisement_costs_no_more_than_the_first(monkeypatch: pytest
         told = [type(each) for _, each in outcome.messages if isinstance(each, m.Advertise | m.Unadvertise)]
         assert told == [m.Advertise]
         assert texts(outcome) == [f"+/r/a{number}//b"]
-    assert looked == [(1, 1)] * 100
+    # The first time that the neighbour advertises anything, all are looked at.
+    assert looked == [(1, 0), (1, 100), *[(1, 1)] * 99]
     outcome = broker.handle_message("b2", m.Unadvertise("b2/70"), 0.0)
     assert texts(outcome) == ["-/r/a70//b"]
     told = [type(each) for _, each in outcome.messages if isinstance(each, m.Advertise | m.Unadvertise)]

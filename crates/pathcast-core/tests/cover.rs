@@ -107,6 +107,105 @@ fn hostile_sets_stay_cheap() {
     assert!(forest.is_empty());
 }
 
+/// A number generator that is the same everywhere.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % most
+    }
+
+    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+        from[self.below(from.len() as u64) as usize]
+    }
+
+    fn path(&mut self, steps: u64) -> String {
+        (0..1 + self.below(steps))
+            .map(|_| format!("{}{}", self.pick(&["/", "/", "/", "//"]), self.pick(&["a", "b", "c", "*"])))
+            .collect()
+    }
+
+    fn predicate(&mut self) -> String {
+        let name = self.pick(&["a", "b", ".//c", "*", "@x", "@y", "b/@x"]);
+        match self.below(9) {
+            0 | 1 => format!("[{name}]"),
+            2 => format!("[{name} = {}]", self.below(3)),
+            3 => format!("[{name} = '{}']", self.below(3)),
+            4 => format!("[{name} > {}]", self.below(3)),
+            5 => format!("[{name} >= 1][{name} <= {}]", 1 + self.below(2)),
+            6 => format!("[{name} = 1 or {name} = {}]", self.below(3)),
+            7 => format!("[not({name})]"),
+            _ => format!("[a{}]", self.predicate()),
+        }
+    }
+
+    /// A plain path, or one with predicates here and there.
+    fn expression(&mut self) -> String {
+        let mut text = self.path(3);
+        for _ in 0..self.below(4) {
+            text.push_str(&self.predicate());
+            if self.below(2) == 0 {
+                text.push_str(&self.path(2));
+            }
+        }
+        text
+    }
+}
+
+/// Whatever comes and goes: no root covers another, and what is said to have changed has.
+#[test]
+fn a_forest_of_tree_patterns_misses_nothing() {
+    for seed in 0..40 {
+        let mut draw = Draw(seed);
+        let mut registry = Registry::new(Limits::default());
+        let mut forest = Forest::default();
+        let mut members: Vec<Option<(String, Arc<Expression>)>> = Vec::new();
+        let mut roots = std::collections::BTreeSet::new();
+        for step in 0..240_u32 {
+            let gone = draw.below(4) == 0 && !members.is_empty();
+            if gone {
+                let at = draw.below(members.len() as u64) as usize;
+                if members[at].take().is_some() {
+                    let removed = forest.remove(at as u32, &registry).unwrap();
+                    assert_eq!(removed.was_root, roots.remove(&(at as u32)));
+                    roots.extend(removed.surfaced);
+                    removed.hidden.iter().for_each(|root| assert!(roots.remove(root)));
+                }
+            } else {
+                let text = draw.expression();
+                let made = expression(&mut registry, &text);
+                let handle = members.len() as u32;
+                members.push(Some((text, made.clone())));
+                if let Inserted::Root(hidden) = forest.insert(handle, made, &registry) {
+                    roots.insert(handle);
+                    hidden.iter().for_each(|root| assert!(roots.remove(root)));
+                }
+            }
+            if step % 24 != 0 {
+                continue;
+            }
+            for (at, member) in members.iter().enumerate() {
+                let Some((text, specific)) = member else { continue };
+                assert_eq!(forest.is_root(at as u32), roots.contains(&(at as u32)), "seed {seed}: {text}");
+                if !roots.contains(&(at as u32)) {
+                    continue;
+                }
+                let by = roots.iter().find(|&&root| {
+                    let general = &members[root as usize].as_ref().unwrap().1;
+                    root as usize != at && registry.covers(general, specific)
+                });
+                let by = by.map(|&root| members[root as usize].as_ref().unwrap().0.as_str());
+                assert_eq!(by, None, "seed {seed}: {text}");
+            }
+        }
+        for (at, member) in members.iter().enumerate() {
+            assert!(member.is_none() || forest.remove(at as u32, &registry).is_some());
+        }
+        assert!(forest.is_empty());
+    }
+}
+
 #[test]
 fn paths_of_a_document() {
     let found =

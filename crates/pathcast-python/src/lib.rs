@@ -17,6 +17,7 @@ mod forks;
 mod ids;
 mod index;
 mod matches;
+mod mergeable;
 mod predicate;
 mod relational;
 mod schema;
@@ -55,6 +56,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(relational::shred, module)?)?;
     module.add_function(wrap_pyfunction!(relational::encode_ids, module)?)?;
     module.add_class::<cover::Cover>()?;
+    module.add_class::<mergeable::Mergeable>()?;
     module.add_function(wrap_pyfunction!(predicate::predicate_stage, module)?)?;
     module.add_function(wrap_pyfunction!(predicate::predicate_count, module)?)?;
     module.add_function(wrap_pyfunction!(xtrie::xtrie_index, module)?)?;

@@ -156,7 +156,6 @@ class Broker:
         """
         out = Outcome()
         self.liveness.tick(out, now)
-        self.publications.fill_some()
         return self.finish(out)
 
     def handle_bytes(self, kind: str, sender: str, data: bytes, now: float) -> Outcome:

@@ -2,8 +2,8 @@
 
 A merger is an expression in the forest like any other. It covers its members, so they stop being roots and
 the neighbour is told of the merger in their place; when it is taken out, they surface. Expressions that a
-rule may merge have a key in common (`pathcast.network.merging.keys`), so nobody is compared with everybody.
-A key is kept as its hash: two that meet by chance are compared and found not to be alike.
+rule may merge have a key in common (`_core.Mergeable`), so nobody is compared with everybody. A key is a
+hash: two that meet by chance are compared and found not to be alike.
 
 A merger that lists values is made anew when as many wait as it has, until its list is full: so members are
 told of twice or three times, not each time that one comes.
@@ -14,11 +14,12 @@ that are left make its imperfect degree larger than the policy allows.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
 
-from pathcast.network.merging import Alike, filter_keys, listed, merged_filter, starred, unlisted
+from pathcast import _core
+from pathcast.network.merging import listed, merged_filter, starred, unlisted
 from pathcast.network.overlap import needed
 from pathcast.network.policy import Merging
 from pathcast.network.values import MOST, valued
@@ -29,10 +30,23 @@ if TYPE_CHECKING:
 
 GroupKey = int
 
+LISTING = 4
+"""The rule that lists values."""
 CANDIDATES = 64
 """Roots of one key that a new one is tried with."""
 FEW = 8
 """Up to so many are tried each time that one comes, where no degree says how many it takes."""
+
+
+class Alike(NamedTuple):
+    """Why some that wait may be merged with one that comes."""
+
+    key: GroupKey
+    rule: int
+    places: tuple[int, int] | None
+    """With rule 2 for two names: where they stand."""
+    number: int
+    """How many wait."""
 
 
 @dataclass(slots=True, eq=False)
@@ -56,16 +70,13 @@ class Groups:
         self.by_member: dict[int, Group] = {}
         self.by_key: dict[GroupKey, Group] = {}
         self.by_merger: dict[int, Group] = {}
-        self.waiting: dict[GroupKey, int | dict[int, None]] = {}
-        """By key: the roots that wait; most wait alone, and a number takes less room than a dictionary."""
-        self.keys: dict[int, tuple[GroupKey, ...]] = {}
+        self.waiting = _core.Mergeable(merging.rules, table.policy.limits)
+        """The roots that wait, and how many must have gathered under a key before merging is tried again."""
         self.weakened: dict[int, Group] = {}
-        self.patience: dict[GroupKey, int] = {}
-        """By key: how many must have gathered before merging is tried again."""
 
     def left(self, handle: int) -> None:
         """An entry is no longer in the forest."""
-        self._withdraw(handle)
+        self.waiting.withdraw(handle)
         group = self.by_member.pop(handle, None)
         if group is not None:
             group.members.discard(handle)
@@ -83,11 +94,11 @@ class Groups:
             if handle in self.by_member or handle in self.by_merger:
                 continue
             if handle not in self.side.placed:
-                self._withdraw(handle)
+                self.waiting.withdraw(handle)
             elif not self.table.is_root(self.side, handle):
-                self._withdraw(handle)
+                self.waiting.withdraw(handle)
                 self._join(handle)
-            elif handle not in self.keys:
+            elif handle not in self.waiting:
                 self._offer(handle)
 
     def abandon(self) -> None:
@@ -98,84 +109,73 @@ class Groups:
 
     def _offer(self, handle: int) -> None:
         """A new root: merged with others that its like allows, or kept waiting for more."""
-        found = self._keys(handle)
-        for key, alike in found.items():
-            number = len(self._waiting(key))
-            if number + 1 >= self._enough(key, alike):
-                others, before = self._candidates(key), self.patience.get(key)
-                if others and self._found(handle, others, key, alike):
-                    return
-                if number >= (FEW if self.patience.get(key) == before else CANDIDATES):
-                    # The same would be tried again: not for each that comes.
-                    self.patience[key] = max(self.patience.get(key, 2), number + number // 4)
-        self.keys[handle] = tuple(found)
-        for key in found:
-            self._wait(key, handle)
+        known = self._known(handle)
+        if known is None:
+            return
+        waiting = self.waiting
+        for alike in map(Alike._make, waiting.ready(*known)):
+            key, number = alike.key, alike.number
+            if number + 1 < self._enough(alike):
+                continue
+            others, before = self._candidates(key), waiting.patience(key)
+            if others and self._found(handle, others, alike):
+                return
+            patience = waiting.patience(key)
+            if number >= (FEW if patience == before else CANDIDATES):
+                # The same would be tried again: not for each that comes.
+                waiting.set_patience(key, max(patience, number + number // 4))
+        waiting.wait(handle, *known)
 
-    def _enough(self, key: GroupKey, alike: Alike) -> int:
+    def _known(self, handle: int) -> tuple[str, int, GroupKey | None] | None:
+        """By what an expression is merged: its path, what else must be equal, or a key of its own."""
+        filter = self.table.by_handle[handle].filter
+        if filter.ordered:
+            return None
+        context = crc32(repr(filter[2:]).encode()) if any(filter[2:]) else 0
+        if LISTING in self.merging.rules and (parts := valued(filter.xpath)) is not None:
+            key = crc32(repr((parts.head, parts.tail)).encode(), context)
+            return filter.xpath, context, key
+        return filter.xpath, context, None
+
+    def _enough(self, alike: Alike) -> int:
         """How many must have gathered before merging is tried."""
-        group = self.by_key.get(key)
-        if alike.key[0] == 4 and group is not None and len(group.members) < MOST:
+        group = self.by_key.get(alike.key)
+        if alike.rule == LISTING and group is not None and len(group.members) < MOST:
             return len(group.members)
-        return self.patience.get(key, 2)
+        return self.waiting.patience(alike.key)
 
     def _candidates(self, key: GroupKey) -> list[int]:
         """The first roots that wait under a key; those before them that are roots no longer wait no more."""
         others: list[int] = []
-        covered: list[int] = []
-        for other in self._waiting(key):
-            (others if self.table.is_root(self.side, other) else covered).append(other)
+        for other in self.waiting.under(key):
+            if not self.table.is_root(self.side, other):
+                self.waiting.withdraw(other)
+                continue
+            others.append(other)
             if len(others) == CANDIDATES:
                 break
-        for other in covered:
-            self._withdraw(other)
         return others
-
-    def _keys(self, handle: int) -> dict[GroupKey, Alike]:
-        filter = self.table.by_handle[handle].filter
-        return {hash(alike.key): alike for alike in filter_keys(filter, self.merging.rules)}
-
-    def _waiting(self, key: GroupKey) -> Collection[int]:
-        found = self.waiting.get(key, ())
-        return (found,) if isinstance(found, int) else found
-
-    def _wait(self, key: GroupKey, handle: int) -> None:
-        found = self.waiting.get(key)
-        if found is None:
-            self.waiting[key] = handle
-        elif isinstance(found, int):
-            self.waiting[key] = {found: None, handle: None}
-        else:
-            found[handle] = None
-
-    def _withdraw(self, handle: int) -> None:
-        for key in self.keys.pop(handle, ()):
-            waiting = self.waiting[key]
-            if isinstance(waiting, dict):
-                del waiting[handle]
-                if waiting:
-                    continue
-            del self.waiting[key]
-            self.patience.pop(key, None)
 
     def _join(self, handle: int) -> None:
         """A covered expression is a member of the merger that covers it, which then lasts longer."""
-        for key in self._keys(handle) if self.by_key else ():
+        known = self._known(handle) if self.by_key else None
+        for key in self.waiting.keys(*known) if known is not None else ():
             group = self.by_key.get(key)
             if group is not None and self.table.cover.covers(group.entry.handle, handle):
                 group.members.add(handle)
                 self.by_member[handle] = group
                 return
 
-    def _found(self, handle: int, others: list[int], key: GroupKey, alike: Alike) -> bool:
+    def _found(self, handle: int, others: list[int], alike: Alike) -> bool:
         """Make a merger of a new root and those that wait under a key, if the degree allows it.
 
         Two of five names may be too few where all five are perfect, so all are tried together. How far the
         degree is from what is allowed says how many more are worth waiting for.
         """
-        table = self.table
+        table, key = self.table, alike.key
+        lists = alike.rule == LISTING
         offered = [handle, *others]
-        before = self.by_key.get(key) if alike.key[0] == 4 else None
+        before = self.by_key.get(key) if lists else None
         merger = None if before is None else self._listed([before.entry.handle, *offered])
         if before is not None and merger is not None:
             offered.extend(before.members)
@@ -185,7 +185,7 @@ class Groups:
         if merger is None:
             return False
         entry = table.entry(merger)
-        group = Group(entry, key, alike.key[0] == 4)
+        group = Group(entry, key, lists)
         group.members = {each for each in offered if table.cover.covers(entry.handle, each)}
         needed = {handle, *(before.members if before is not None else ())}
         fits = entry.handle not in self.side.placed and needed <= group.members and len(group.members) > 1
@@ -194,21 +194,21 @@ class Groups:
             table.doubtful.append(entry)
             if fits and degree < 1:
                 enough = len(group.members) * (1 - self.merging.max_degree) / (1 - degree)
-                self.patience[key] = max(len(group.members) + 1, int(0.8 * enough))
+                self.waiting.set_patience(key, max(len(group.members) + 1, int(0.8 * enough)))
             return False
         if before is not None:
             self._undo(before)
         self.by_key[key] = self.by_merger[entry.handle] = group
-        self.patience.pop(key, None)
+        self.waiting.set_patience(key)
         for member in group.members:
-            self._withdraw(member)
+            self.waiting.withdraw(member)
             self.by_member[member] = group
         entry.merging.add(self.side.forest)
         table.insert(self.side, entry.handle)
         # Others of its kind that the merger hides anyway are members too.
-        for more in list(self._waiting(key)):
+        for more in self.waiting.under(key):
             if not table.is_root(self.side, more):
-                self._withdraw(more)
+                self.waiting.withdraw(more)
                 group.members.add(more)
                 self.by_member[more] = group
         return True
@@ -216,9 +216,9 @@ class Groups:
     def _merger(self, offered: list[int], alike: Alike) -> Filter | None:
         """What covers the first of some roots under a key, and others, as many as there may be in one."""
         filters = [self.table.by_handle[each].filter for each in offered]
-        if alike.positions:
-            return starred(filters, alike.positions)
-        if alike.key[0] != 4:
+        if alike.places is not None:
+            return starred(filters, alike.places)
+        if alike.rule != LISTING:
             return merged_filter(filters[0], filters[1], self.merging.rules)
         tests: set[str] = set()
         fitting: list[int] = []
@@ -240,7 +240,7 @@ class Groups:
             del self.by_member[member]
         group.entry.merging.discard(self.side.forest)
         self.side.touched.update(group.members)
-        if not group.entry.wanted_besides(self.side.name):
+        if not self.table.belongs(self.side, group.entry):
             self.table.remove(self.side, group.entry.handle)
         self.table.doubtful.append(group.entry)
 

@@ -14,10 +14,8 @@ subscriber: brokers at the edge match with the subscriptions themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import combinations
-from typing import NamedTuple
 
 from pathcast import _core
 from pathcast.limits import Limits
@@ -32,8 +30,6 @@ Steps = tuple[Step, ...]
 
 MOST_DIFFERENT = 2
 """Steps that rule 3 may drop from either side; at least as many must be common."""
-LONGEST = 12
-"""Steps of a path for which pairs of names are looked up; there are as many keys as pairs."""
 RULES = (1, 2, 3, 4)
 _LIMITS = Limits()
 
@@ -102,56 +98,6 @@ def _cut(first: Steps, second: Steps) -> tuple[int, Steps] | None:
         return None
     tail = first[len(first) - end :]
     return 3, (*first[:start], ("//", tail[0][1]), *tail[1:])
-
-
-class Alike(NamedTuple):
-    """What expressions have in common if a rule may merge them."""
-
-    key: tuple[object, ...]
-    positions: tuple[int, ...] = ()
-    """With rule 2 for two names: where they stand."""
-
-
-def keys(path: Steps, rules: Sequence[int]) -> Iterator[Alike]:
-    """What two paths have in common if one of the first three rules may merge them."""
-    if 1 in rules:
-        for at, (_, name) in enumerate(path):
-            if name != "*":
-                yield Alike((1, at, path[:at], path[at][0], path[at + 1 :]))
-    if 2 in rules:
-        names = tuple(name for _, name in path)
-        for at in range(len(path)):
-            yield Alike((2, at, names[:at], names[at + 1 :]))
-        if 4 <= len(path) <= LONGEST:
-            axes = tuple(axis for axis, _ in path)
-            for one, other in combinations(range(len(path)), 2):
-                rest = (names[:one], names[one + 1 : other], names[other + 1 :])
-                yield Alike((2, one, other, axes, rest), (one, other))
-    if 3 in rules:
-        for start in range(len(path)):
-            for dropped in range(MOST_DIFFERENT + 1):
-                end = len(path) - start - dropped
-                if end >= 1 and start + end >= 2:
-                    tail = path[len(path) - end :]
-                    yield Alike((3, path[:start], tail[0][1], tail[1:]))
-
-
-def filter_keys(filter: Filter, rules: Sequence[int]) -> Iterator[Alike]:
-    """What two filters have in common if a rule may merge them."""
-    if filter.ordered:
-        return
-    path = steps(filter.xpath)
-    if path is not None:
-        found = keys(path, rules)
-    elif 4 in rules and (parts := valued(filter.xpath)) is not None:
-        found = iter([Alike((4, parts.head, parts.tail))])
-    else:
-        return
-    if filter[2:] == ((), ()):
-        yield from found
-        return
-    for alike in found:
-        yield alike._replace(key=(*alike.key, filter[2:]))
 
 
 def merge(first: str, second: str, *, rules: Sequence[int] = RULES) -> str | None:
@@ -225,7 +171,8 @@ def merged_filter(first: Filter, second: Filter, rules: Sequence[int]) -> Filter
 
 
 def starred(filters: Sequence[Filter], positions: Sequence[int]) -> Filter | None:
-    """Paths that are alike but for some names, with ``*`` there; None if not all of these names differ.
+    """Paths that are alike but for some names, with ``*`` there; None if not all of these names differ, or
+    the paths are not equally long.
 
     >>> starred([Filter("/a/b/c/d"), Filter("/a/x/c/y")], [1, 3]).xpath
     '/a/*/c/*'
@@ -233,6 +180,8 @@ def starred(filters: Sequence[Filter], positions: Sequence[int]) -> Filter | Non
     True
     """
     paths = [path for each in filters if (path := steps(each.xpath)) is not None]
+    if len(paths) < len(filters) or any(len(path) != len(paths[0]) for path in paths):
+        return None
     if any(len({path[at][1] for path in paths}) == 1 for at in positions):
         return None
     return filters[0]._replace(xpath=text(_generalised(paths[0], list(positions), [])))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 from pathcast import _core
 from pathcast.errors import XPathError
@@ -30,6 +31,7 @@ _INNERMOST = re.compile(r"\[[^\[\]]*\]")
 _BETWEEN = re.compile(r"[/(){}+=;,!#\s]+")
 
 
+@lru_cache(maxsize=1 << 12)
 def needed(xpath: str) -> Names:
     """Names that every document has which satisfies an expression, without prefixes.
 
@@ -136,6 +138,13 @@ class Overlap:
                 self._wait(handle, names)
                 lost.append(handle)
         return lost
+
+    def forget(self) -> None:
+        """Nothing is advertised: which filters wait does not matter until something is."""
+        self.witness.clear()
+        self.waiting.clear()
+        self._witnessed.clear()
+        self._under.clear()
 
     def having(self, names: Names) -> list[int]:
         """The advertisements that may have documents with some names."""

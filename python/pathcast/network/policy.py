@@ -76,6 +76,8 @@ class Policy:
     """Clients that have subscribed or advertised something."""
     burst: int = 1_000
     """Messages that may come at once from one sender; from all together ten times as many."""
+    placed: int = 1_000
+    """Filters that are compared with others in each step after a restart, until all are."""
     durable: bool = True
     """Whether changes of state are reported as records."""
     limits: Limits = field(default_factory=Limits)
@@ -89,6 +91,8 @@ class Policy:
     def __post_init__(self) -> None:
         if self.unit not in ("document", "path"):
             raise ValueError(f"unit is 'document' or 'path', not {self.unit!r}")
+        if self.placed < 1:
+            raise ValueError(f"placed must be at least 1, not {self.placed}")
         if not 0 < self.heartbeat < self.suspect_after:
             raise ValueError("heartbeat must be more than 0 and less than suspect_after")
         if self.unadvertised not in ("flood", "refuse"):

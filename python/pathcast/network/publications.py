@@ -8,8 +8,11 @@ told.
 Invariant after `settled`: the neighbour has been told exactly the roots. New expressions are told before
 old ones are taken back, so that at no moment a document is lost that was wanted before and after.
 
+A neighbour that advertises nothing is told nothing, and its forest is empty until it does.
+
 After a restart what a neighbour has been told is known and still right, so its forest may wait: it is filled
-little by little, and at once when something changes. Documents need the index only.
+some filters a step. Until it is whole, the neighbour is told of whatever is new, covered or not, and nothing
+is taken back: it may know too much, never too little. Documents need the index only.
 """
 
 from __future__ import annotations
@@ -70,14 +73,14 @@ class Side:
     groups: Groups | None = None
     unfilled: list[int] | None = None
     """Handles that are not in the forest yet, after a restart; None when it is whole."""
+    urgent: list[int] = field(default_factory=list)
+    """Handles to tell of before the forest is whole."""
     was_told: bool = False
-    """Whether what it knows is from before a restart, and not compared with the forest yet."""
+    """Whether what it knows is from before a restart, or was urgent, and not compared with the forest yet."""
     is_leaf: bool = False
     """Whether it is told to send everything, and of nothing that others want."""
 
 
-SOME = 1_000
-"""Entries that are placed at each tick after a restart."""
 EVERYTHING = Filter("true()")
 """Not a path, so that whole documents are sent where paths are the unit."""
 
@@ -223,10 +226,18 @@ class Publications:
             return side
         if self.policy.merging is not None:
             side.groups = Groups(self, side, self.policy.merging)
-        side.unfilled = [entry.handle for entry in self.entries.values()]
+        side.unfilled = self._all(side)
         if not later:
             self._fill(side)
         return side
+
+    def _hears(self, side: Side) -> bool:
+        """Whether any document may come from a neighbour."""
+        return bool(side.overlap.advertised) or not self.policy.advertisements
+
+    def _all(self, side: Side) -> list[int]:
+        """All entries, the first last: they are taken from the end."""
+        return [entry.handle for entry in reversed(self.entries.values())] if self._hears(side) else []
 
     def close_side(self, name: str) -> None:
         """Stop telling a neighbour what is wanted, and forget what it was told."""
@@ -253,10 +264,15 @@ class Publications:
         for handle in overlap.go(gone, self._xpath):
             if handle in side.placed and side.forest not in self.by_handle[handle].merging:
                 self.remove(side, handle)
+        was_silent = not self._hears(side)
+        if was_silent:
+            overlap.forget()
         for number in turned:
             if number in advertised and number not in overlap.advertised:
                 for handle in overlap.come(number):
                     self._insert(side, handle)
+        if was_silent and not side.is_leaf:
+            side.unfilled = self._all(side)
         # What is not placed yet is compared with what is advertised now.
         self._fill(side)
 
@@ -267,10 +283,12 @@ class Publications:
         """Place every entry that is not placed yet, or so many; when all are, the neighbour is told."""
         if side.unfilled is None:
             return
-        part = side.unfilled[:most]
-        del side.unfilled[:most]
-        entries = [self.by_handle[handle] for handle in part if handle in self.by_handle]
-        wanted = [entry for entry in entries if entry.wanted_besides(side.name)]
+        part: list[int] = []
+        while side.unfilled and (most is None or len(part) < most):
+            handle = side.unfilled.pop()
+            if handle in self.by_handle and handle not in side.overlap:
+                part.append(handle)
+        wanted = [entry for each in part if (entry := self.by_handle[each]).wanted_besides(side.name)]
         for entry in wanted:
             self.is_linear(entry)
         if self.policy.advertisements:
@@ -283,27 +301,31 @@ class Publications:
             side.unfilled = None
             side.touched.update(self.entries[each].handle for each in side.told if each in self.entries)
 
-    def fill_some(self) -> None:
-        """Go on with what was left for later at a restart."""
-        for side in self.sides.values():
-            self._fill(side, SOME)
-
     def _place(self, entry: Entry) -> None:
         handle = entry.handle
         self.is_linear(entry)
         for side in self.sides.values():
             if side.is_leaf:
                 continue
-            self._fill(side)
-            wanted = entry.wanted_besides(side.name)
-            if not wanted:
+            if not entry.wanted_besides(side.name):
                 side.overlap.drop(handle)
                 if handle in side.placed and side.forest not in entry.merging:
                     self.remove(side, handle)
-            elif handle not in side.overlap and (
-                not self.policy.advertisements or side.overlap.add(handle, entry.filter.xpath)
+            elif side.unfilled is not None:
+                if handle not in side.placed:
+                    side.unfilled.append(handle)
+                    side.urgent.append(handle)
+            elif (
+                self._hears(side)
+                and handle not in side.overlap
+                and (not self.policy.advertisements or side.overlap.add(handle, entry.filter.xpath))
             ):
                 self._insert(side, handle)
+
+    def belongs(self, side: Side, entry: Entry) -> bool:
+        """Whether an entry is in a forest for its own sake, and not as a merger."""
+        fits = entry.handle in side.overlap.witness or not self.policy.advertisements
+        return fits and entry.wanted_besides(side.name)
 
     def _insert(self, side: Side, handle: int) -> None:
         if handle not in side.placed:
@@ -344,6 +366,9 @@ class Publications:
         """What neighbours must be told now, new before old; entries that nobody needs are forgotten."""
         told: list[tuple[str, Told]] = []
         for side in self.sides.values():
+            if side.unfilled is not None:
+                self._fill(side, self.policy.placed)
+                self._tell_urgent(side, told)
             if side.unfilled is None and (side.touched or side.was_told):
                 if side.groups is not None:
                     side.groups.settle()
@@ -352,15 +377,34 @@ class Publications:
                 if side.was_told:
                     # Other filters may have been merged.
                     side.was_told = False
-                    self._take_back(side, [each for each in side.told if each not in self.entries], told)
+                    self._take_back(side, [each for each in side.told if not self._is_told(side, each)], told)
         for entry in self.doubtful:
             self._forget(entry)
         self.doubtful.clear()
         return told
 
+    def _is_told(self, side: Side, filter: Filter) -> bool:
+        """Whether a neighbour is to know a filter. That there is an entry says nothing: it may have been made
+        for a merger that came to nothing."""
+        entry = self.entries.get(filter)
+        return entry is not None and self.is_root(side, entry.handle)
+
+    def _tell_urgent(self, side: Side, told: list[tuple[str, Told]]) -> None:
+        """Tell of what is new before it is known what covers it."""
+        for handle in side.urgent if side.unfilled is not None else ():
+            entry = self.by_handle.get(handle)
+            if entry is not None and entry.filter not in side.told and entry.wanted_besides(side.name):
+                side.was_told = True
+                side.told[entry.filter] = None
+                self.store.put(("told", side.name, *entry.filter), {})
+                told.append((side.name, Subscribe(entry.filter)))
+        side.urgent.clear()
+
     def _tell(self, side: Side, touched: list[int], told: list[tuple[str, Told]]) -> None:
         gone: list[Filter] = []
         for handle in touched:
+            if handle not in self.by_handle:  # gone before the forest was whole
+                continue
             filter = self.by_handle[handle].filter
             if self.is_root(side, handle):
                 if filter not in side.told:

@@ -5,7 +5,7 @@
 //! automaton is made deterministic on the way, level by level; a path at which the merger can no longer be satisfied
 //! is left, so narrow mergers cost little. Counts are doubles, their ratio is what is asked for.
 
-use hashbrown::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::advertisement::Advertisement;
 use crate::names::{NameId, Names};
@@ -39,28 +39,32 @@ fn levels(path: &LinearPath) -> Vec<Level> {
     levels
 }
 
-/// How far a path has come: how many of its levels are satisfied, in all ways at once.
-type Progress = Vec<bool>;
+/// How far a path has come: which of its levels are satisfied, in all ways at once, as bits.
+type Progress = u128;
 
-fn advance(levels: &[Level], progress: &[bool], label: Option<NameId>, names: &Names) -> Progress {
-    let mut next = vec![false; levels.len() + 1];
-    for (at, level) in levels.iter().enumerate().filter(|(at, _)| progress[*at]) {
-        next[at] |= level.open;
-        next[at + 1] |= match (level.name, label) {
+/// Levels down to which paths are counted: a progress has a bit for each.
+const DEEPEST: usize = 127;
+
+fn advance(levels: &[Level], progress: Progress, label: Option<NameId>, names: &Names) -> Progress {
+    let mut next = 0;
+    let mut left = progress;
+    while left != 0 {
+        let at = left.trailing_zeros() as usize;
+        left &= left - 1;
+        let Some(level) = levels.get(at) else { continue };
+        let accepts = match (level.name, label) {
             (NameTest::Any, _) => true,
             (NameTest::Name(name), label) => label == Some(name),
             (NameTest::Partial(all), Some(label)) => names.is_one_of(label, all),
             (NameTest::Partial(_), None) => false,
         };
+        next |= Progress::from(level.open) << at | Progress::from(accepts) << (at + 1);
     }
     next
 }
 
-fn start(levels: &[Level]) -> Progress {
-    let mut progress = vec![false; levels.len() + 1];
-    progress[0] = true;
-    progress
-}
+/// Where paths stand in an advertisement, and how far the merger and its members have come there.
+type Situation = (Vec<u32>, Vec<Progress>);
 
 /// The share of the merger's paths that no member selects; nothing when it selects none, or they are too many to say.
 pub fn imperfect_degree(
@@ -70,27 +74,42 @@ pub fn imperfect_degree(
     names: &Names,
     depth: usize,
 ) -> Option<f64> {
-    let patterns: Vec<Vec<Level>> =
-        std::iter::once(merger).chain(members.iter().copied()).map(levels).collect();
-    let mut now: HashMap<(Vec<u32>, Vec<Progress>), f64> = HashMap::default();
-    now.insert((vec![0], patterns.iter().map(|levels| start(levels)).collect()), 1.0);
+    let depth = depth.min(DEEPEST);
+    let merger = levels(merger);
+    // One that is longer than the paths that are counted selects none of them.
+    let members: Vec<Vec<Level>> =
+        members.iter().map(|member| levels(member)).filter(|levels| levels.len() <= depth).collect();
+    if merger.len() > depth {
+        return None;
+    }
+    let mut followed: FxHashMap<Vec<u32>, Vec<(Option<NameId>, Vec<u32>)>> = FxHashMap::default();
+    let mut now: FxHashMap<Situation, f64> = FxHashMap::default();
+    now.insert((vec![0], vec![1; members.len() + 1]), 1.0);
     let (mut selected, mut wanted) = (0.0, 0.0);
     for _ in 0..depth {
-        let mut next: HashMap<(Vec<u32>, Vec<Progress>), f64> = HashMap::default();
+        let mut next: FxHashMap<Situation, f64> = FxHashMap::default();
         for ((states, progress), count) in now {
-            for (label, below) in successors(advertisement, &states) {
-                let progress: Vec<Progress> = patterns
-                    .iter()
-                    .zip(&progress)
-                    .map(|(levels, progress)| advance(levels, progress, label, names))
-                    .collect();
-                let selects = |progress: &Progress| progress.last() == Some(&true);
-                if selects(&progress[0]) {
-                    selected += count;
-                    wanted += if progress[1..].iter().any(selects) { count } else { 0.0 };
+            if !followed.contains_key(&states) {
+                followed.insert(states.clone(), successors(advertisement, &states));
+            }
+            for (label, below) in &followed[&states] {
+                // Most names lead nowhere, and then the members need not be asked.
+                let own = advance(&merger, progress[0], *label, names);
+                if own == 0 {
+                    continue;
                 }
-                if progress[0].contains(&true) {
-                    *next.entry((below, progress)).or_default() += count;
+                let mut further = Vec::with_capacity(progress.len());
+                further.push(own);
+                let pairs = members.iter().zip(&progress[1..]);
+                further.extend(pairs.map(|(levels, &progress)| advance(levels, progress, *label, names)));
+                if own >> merger.len() & 1 == 1 {
+                    selected += count;
+                    let mut pairs = members.iter().zip(&further[1..]);
+                    let is_wanted = pairs.any(|(levels, progress)| progress >> levels.len() & 1 == 1);
+                    wanted += if is_wanted { count } else { 0.0 };
+                }
+                if own & !(1 << merger.len()) != 0 {
+                    *next.entry((below.clone(), further)).or_default() += count;
                 }
             }
         }
@@ -104,20 +123,22 @@ pub fn imperfect_degree(
 
 /// The names that may come next, and where each leads; a wildcard is one more name that nobody knows.
 fn successors(advertisement: &Advertisement, states: &[u32]) -> Vec<(Option<NameId>, Vec<u32>)> {
-    let below = || states.iter().flat_map(|&state| &advertisement.follow[state as usize]).copied();
-    let mut labels: Vec<_> = below().map(|state| advertisement.labels[state as usize]).collect();
-    labels.sort_unstable();
-    labels.dedup();
-    let mut found = Vec::with_capacity(labels.len());
-    for label in labels {
-        let mut next: Vec<u32> = below()
-            .filter(|&state| {
-                let own = advertisement.labels[state as usize];
-                own == label || own.is_none()
-            })
-            .collect();
-        next.sort_unstable();
-        next.dedup();
+    let below = states.iter().flat_map(|&state| &advertisement.follow[state as usize]);
+    let mut below: Vec<(Option<NameId>, u32)> =
+        below.map(|&state| (advertisement.labels[state as usize], state)).collect();
+    below.sort_unstable();
+    below.dedup();
+    // Nothing comes before all names.
+    let wild: Vec<u32> =
+        below.iter().take_while(|(label, _)| label.is_none()).map(|&(_, state)| state).collect();
+    let mut found = Vec::new();
+    for group in below.chunk_by(|one, other| one.0 == other.0) {
+        let label = group[0].0;
+        let mut next: Vec<u32> = group.iter().map(|&(_, state)| state).collect();
+        if label.is_some() {
+            next.extend(&wild);
+            next.sort_unstable();
+        }
         found.push((label, next));
     }
     found

@@ -6,26 +6,30 @@
 //! children finds another root or becomes one: what was hidden surfaces.
 //!
 //! Invariants: no root covers another; every other expression is covered by its parent. Roots are found by
-//! names that follow each other ([`Chains`]), otherwise through a [`Trie`] of their linear paths and of the values they
-//! ask for, so an insertion does not compare with everyone. Expressions without a linear path
-//! (`not(//a)`) are kept in a list of which only the first [`LOOSE`] are looked at, and at most [`VERIFIED`] tree
-//! patterns that share a path with the new one: beyond that coverings are missed, which costs messages and never a
-//! document.
+//! names that follow each other ([`Chains`]), otherwise through a [`Trie`] of their linear paths, and tree patterns by
+//! what they require ([`Twigs`]), so an insertion does not compare with everyone. Expressions without a linear path
+//! (`not(//a)`) are kept in a list of which only the first [`LOOSE`] are looked at. At most [`VERIFIED`] proofs are
+//! tried for a new expression, and [`SEEN`] paths looked at that a tree pattern may cover: beyond that coverings are
+//! missed, which costs messages and never a document.
 
 use std::cell::Cell;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::atoms::{Required, present};
 use super::chains::Chains;
 use super::registry::{Expression, Handle, Registry};
-use super::trie::{Role, Trie};
+use super::trie::{Role, Trie, bit};
+use super::twigs::Twigs;
 use super::word::Word;
 
 /// Expressions without a path that a new one is compared with.
 const LOOSE: usize = 64;
-/// Tree patterns with a fitting path that a new one is compared with.
+/// Tree patterns that a new expression is compared with.
 const VERIFIED: usize = 256;
+/// Expressions with a fitting path that are looked at for plain paths, which tree patterns rarely cover.
+const SEEN: usize = 1_024;
 
 /// What became of an expression that was inserted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,8 +65,11 @@ pub struct Forest {
     members: FxHashMap<Handle, Member>,
     chains: Chains,
     trie: Trie,
+    twigs: Twigs,
     loose: Vec<Handle>,
     roots: usize,
+    /// How many of them are plain paths.
+    plain: usize,
 }
 
 impl Forest {
@@ -73,6 +80,14 @@ impl Forest {
             for (&root, member) in self.members.iter().filter(|(_, member)| member.parent.is_none()) {
                 for path in member.expression.linear.iter().chain(&member.expression.had) {
                     self.chains.insert_specific(path, root);
+                }
+            }
+        }
+        if self.twigs.is_stale() {
+            self.twigs.forget_specifics();
+            for (&root, member) in self.members.iter().filter(|(_, member)| member.parent.is_none()) {
+                if !member.expression.is_linear() {
+                    self.twigs.insert_specific(&present(&member.expression.condition), root);
                 }
             }
         }
@@ -140,6 +155,7 @@ impl Forest {
             self.loose.push(handle);
         }
         self.roots += 1;
+        self.plain += usize::from(expression.is_linear());
         hidden
     }
 
@@ -149,19 +165,25 @@ impl Forest {
             self.loose.retain(|&each| each != handle);
         }
         self.roots -= 1;
+        self.plain -= usize::from(expression.is_linear());
     }
 
     /// Makes a root one that is found.
     fn store(&mut self, expression: &Expression, handle: Handle) {
         if let Some(path) = &expression.linear {
             let has_chain = self.chains.insert_general(path, handle);
-            self.trie.insert(path, handle, if has_chain { Role::Had } else { Role::Both }, &[]);
-        }
-        for path in &expression.needed {
-            self.trie.insert(path, handle, Role::Needed, &expression.needed_values);
-        }
-        for path in &expression.had {
-            self.trie.insert(path, handle, Role::Had, &expression.had_values);
+            self.trie.insert(path, handle, if has_chain { Role::Had } else { Role::Both });
+        } else {
+            let required = Required::new(&expression.condition);
+            if !self.twigs.insert_general(&required.atoms, handle) {
+                for path in &expression.needed {
+                    self.trie.insert(path, handle, Role::Needed);
+                }
+            }
+            self.twigs.insert_specific(&present(&expression.condition), handle);
+            for path in &expression.had {
+                self.trie.insert(path, handle, Role::Had);
+            }
         }
         for path in expression.linear.iter().chain(&expression.had) {
             self.chains.insert_specific(path, handle);
@@ -172,13 +194,17 @@ impl Forest {
     fn discard(&mut self, expression: &Expression, handle: Handle) {
         if let Some(path) = &expression.linear {
             let has_chain = self.chains.remove_general(path, handle);
-            self.trie.remove(path, handle, if has_chain { Role::Had } else { Role::Both }, &[]);
-        }
-        for path in &expression.needed {
-            self.trie.remove(path, handle, Role::Needed, &expression.needed_values);
-        }
-        for path in &expression.had {
-            self.trie.remove(path, handle, Role::Had, &expression.had_values);
+            self.trie.remove(path, handle, if has_chain { Role::Had } else { Role::Both });
+        } else {
+            if !self.twigs.remove_general(handle) {
+                for path in &expression.needed {
+                    self.trie.remove(path, handle, Role::Needed);
+                }
+            }
+            self.twigs.forget_specific(handle);
+            for path in &expression.had {
+                self.trie.remove(path, handle, Role::Had);
+            }
         }
         for path in expression.linear.iter().chain(&expression.had) {
             self.chains.forget_specific(path);
@@ -232,7 +258,13 @@ impl Forest {
             if enough {
                 return found.get();
             }
-            self.trie.covering(&word, &expression.had_values, &registry.names, &mut visit);
+            self.trie.covering(&word, &registry.names, &mut visit);
+            if found.get().is_some() {
+                return found.get();
+            }
+        }
+        if !self.twigs.is_empty() {
+            self.twigs.covering(&present(&expression.condition), &mut visit);
             if found.get().is_some() {
                 return found.get();
             }
@@ -248,39 +280,88 @@ impl Forest {
     fn find_covered(&self, handle: Handle, expression: &Expression, registry: &Registry) -> Vec<Handle> {
         let mut found: Vec<Handle> = Vec::new();
         let mut tried = 0;
-        let mut visit = |handle: Handle| {
-            let specific = &self.members[&handle].expression;
-            if expression.is_linear() && specific.is_linear() {
-                found.push(handle);
-                return false;
-            }
-            tried += 1;
-            if registry.covers(expression, specific) {
-                found.push(handle);
-            }
-            tried >= VERIFIED
-        };
-        for path in expression.linear.iter().chain(&expression.needed) {
-            let value = expression.needed_values.first().copied();
-            let is_known = value.is_none()
-                && self.chains.covered(path, &mut |other| {
-                    let member = self.members.get(&other).filter(|member| member.parent.is_none());
-                    let Some(specific) = member.map(|member| &member.expression) else { return false };
-                    let is_covered =
-                        |specific| Word::new(specific, &registry.names).is_covered_by(path, &registry.names);
-                    other != handle
-                        && specific.linear.iter().chain(&specific.had).any(is_covered)
-                        && visit(other)
-                });
-            if !is_known {
-                self.trie.covered(path, value, &registry.names, &mut visit);
-            }
+        if expression.is_linear() {
+            self.with_path_below(handle, expression, registry, &|_| true, &mut |root| {
+                let specific = &self.members[&root].expression;
+                if specific.is_linear() {
+                    found.push(root);
+                    return false;
+                }
+                tried += 1;
+                if registry.covers(expression, specific) {
+                    found.push(root);
+                }
+                tried >= VERIFIED
+            });
+        } else {
+            self.covered_by_twig(handle, expression, registry, &mut found);
         }
         let listed = self.loose.iter().take(LOOSE).copied();
         found.extend(listed.filter(|handle| registry.covers(expression, &self.members[handle].expression)));
         found.sort_unstable();
         found.dedup();
         found
+    }
+
+    /// The roots that a tree pattern covers: other tree patterns by their atoms, plain paths by a path.
+    fn covered_by_twig(
+        &self,
+        handle: Handle,
+        expression: &Expression,
+        registry: &Registry,
+        found: &mut Vec<Handle>,
+    ) {
+        let required = Required::new(&expression.condition);
+        let (mut tried, mut seen) = (0, 0);
+        let mut visit = |root: Handle| {
+            tried += 1;
+            if registry.covers(expression, &self.members[&root].expression) {
+                found.push(root);
+            }
+            tried >= VERIFIED
+        };
+        self.twigs.covered(&required.atoms, &mut visit);
+        let by_atoms = !required.atoms.is_empty();
+        if by_atoms && (required.is_valued || self.plain == 0) {
+            return;
+        }
+        let fits = |specific: &Expression| match &specific.linear {
+            Some(path) => {
+                let names = path.steps.iter().fold(0, |all, step| all | bit(step.name));
+                required.names & !names == 0
+            }
+            None => !by_atoms,
+        };
+        self.with_path_below(handle, expression, registry, &fits, &mut |root| {
+            seen += 1;
+            fits(&self.members[&root].expression) && visit(root) || seen >= SEEN
+        });
+    }
+
+    /// Gives the roots that have a path which one that an expression needs covers; `fits` is a first look.
+    fn with_path_below(
+        &self,
+        handle: Handle,
+        expression: &Expression,
+        registry: &Registry,
+        fits: &impl Fn(&Expression) -> bool,
+        visit: &mut impl FnMut(Handle) -> bool,
+    ) {
+        for path in expression.linear.iter().chain(&expression.needed) {
+            let is_known = self.chains.covered(path, &mut |other| {
+                let member = self.members.get(&other).filter(|member| member.parent.is_none());
+                let Some(specific) = member.map(|member| &member.expression) else { return false };
+                let is_covered =
+                    |specific| Word::new(specific, &registry.names).is_covered_by(path, &registry.names);
+                other != handle
+                    && fits(specific)
+                    && specific.linear.iter().chain(&specific.had).any(is_covered)
+                    && visit(other)
+            });
+            if !is_known {
+                self.trie.covered(path, &registry.names, visit);
+            }
+        }
     }
 
     /// Whether an expression is here.
@@ -316,6 +397,7 @@ impl Forest {
     /// Heap bytes held by the structure, without the expressions.
     pub fn memory_bytes(&self) -> usize {
         self.trie.memory_bytes()
+            + self.twigs.memory_bytes()
             + self.chains.memory_bytes()
             + self.members.capacity() * (size_of::<Member>() + 8)
             + self.members.values().map(|member| member.children.capacity() * 4).sum::<usize>()

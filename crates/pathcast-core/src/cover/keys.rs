@@ -4,13 +4,10 @@
 //! linear path that the specific one has. So one needed path is enough to find the general ones, and all paths that it
 //! has to find the specific ones.
 
-use crate::hashing::hash;
 use crate::pattern::{
     Axis, Branch, Condition, LinearPath, LinearStep, NameTest, NodePattern, NodeTest, Tail, Trigger,
     as_linear, trigger,
 };
-use crate::values::Comparison;
-use crate::values::{Real, ValueTest, number};
 
 /// Paths that are kept of one expression; with more, some coverings are not found.
 const PATHS: usize = 16;
@@ -35,54 +32,6 @@ pub(super) fn had(condition: &Condition) -> Vec<LinearPath> {
     Way::default().collect(condition, &mut paths);
     paths.truncate(PATHS);
     paths
-}
-
-/// A constant that a value is compared with, as a hash.
-pub(super) type Value = u64;
-
-/// The constants that are asked to be equal to something, in every way to satisfy a condition.
-pub(super) fn needed_values(condition: &Condition) -> Vec<Value> {
-    let mut values = Vec::new();
-    equalities(condition, false, &mut values);
-    values.truncate(PATHS);
-    values
-}
-
-/// The constants that something may be known to be equal to.
-pub(super) fn had_values(condition: &Condition) -> Vec<Value> {
-    let mut values = Vec::new();
-    equalities(condition, true, &mut values);
-    values.sort_unstable();
-    values.dedup();
-    values.truncate(PATHS);
-    values
-}
-
-/// With `any` also those of alternatives, and a text that is a number as that number too.
-fn equalities(condition: &Condition, any: bool, values: &mut Vec<Value>) {
-    match condition {
-        Condition::And(parts) => parts.iter().for_each(|part| equalities(part, any, values)),
-        Condition::Or(parts) if any => parts.iter().for_each(|part| equalities(part, any, values)),
-        Condition::Exists(_, pattern) => equalities(&pattern.condition, any, values),
-        Condition::Attribute(_, inner) | Condition::Root(inner) => equalities(inner, any, values),
-        Condition::Ordered(branches) => {
-            for branch in branches {
-                if let Branch::Exists { pattern, .. } = branch {
-                    equalities(&pattern.condition, any, values);
-                }
-            }
-        }
-        Condition::Value(ValueTest::Equals(text)) => {
-            values.push(hash(&(0_u8, &**text)));
-            if any && let Some(number) = Real::new(number::from_xpath_number(text)) {
-                values.push(hash(&(1_u8, number)));
-            }
-        }
-        Condition::Value(ValueTest::Number(Comparison::Equal, number)) => {
-            values.push(hash(&(1_u8, number)));
-        }
-        _ => {}
-    }
 }
 
 /// The way to the node that a condition is about.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::advertisement::{Advertisement, AdvertisementError};
-use super::keys::{Value, had, had_values, needed, needed_values};
+use super::keys::{had, needed};
 use super::word::Word;
 use super::{covers, overlap};
 use crate::limits::Limits;
@@ -24,8 +24,6 @@ pub struct Expression {
     pub(super) linear: Option<LinearPath>,
     pub(super) needed: Vec<LinearPath>,
     pub(super) had: Vec<LinearPath>,
-    pub(super) needed_values: Vec<Value>,
-    pub(super) had_values: Vec<Value>,
 }
 
 impl Expression {
@@ -63,19 +61,11 @@ impl Registry {
                 return Err(error);
             }
         };
-        let mut made = Expression {
-            linear: as_linear(&condition),
-            condition,
-            needed: Vec::new(),
-            had: Vec::new(),
-            needed_values: Vec::new(),
-            had_values: Vec::new(),
-        };
+        let mut made =
+            Expression { linear: as_linear(&condition), condition, needed: Vec::new(), had: Vec::new() };
         if made.linear.is_none() {
             made.needed = needed(&made.condition);
             made.had = had(&made.condition);
-            made.needed_values = needed_values(&made.condition);
-            made.had_values = had_values(&made.condition);
         }
         Ok(Arc::new(made))
     }

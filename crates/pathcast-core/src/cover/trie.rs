@@ -9,10 +9,7 @@
 //!
 //! The bits of an edge are those of all paths that ever went over it; they are forgotten when the edge is.
 
-use hashbrown::HashMap;
-
 use super::Handle;
-use super::keys::Value;
 use super::word::{Row, Word, accepts};
 use crate::names::Names;
 use crate::pattern::{LinearPath, LinearStep, NameTest, Tail};
@@ -48,8 +45,6 @@ struct Node {
     needed: Vec<Terminal>,
     /// Paths that expressions have.
     had: Vec<Terminal>,
-    /// How many more there are under a value.
-    valued: u32,
 }
 
 /// A step to a node, with what is known of all below it, so that most nodes need not be looked at.
@@ -67,7 +62,7 @@ struct Edge {
 
 impl Node {
     fn is_empty(&self) -> bool {
-        self.edges.is_empty() && self.needed.is_empty() && self.had.is_empty() && self.valued == 0
+        self.edges.is_empty() && self.needed.is_empty() && self.had.is_empty()
     }
 }
 
@@ -77,41 +72,16 @@ fn take(terminals: &mut Vec<Terminal>, gone: Terminal) {
     }
 }
 
-/// How many were taken.
-fn take_valued(
-    valued: &mut HashMap<(NodeId, Value), Vec<Terminal>>,
-    key: (NodeId, Value),
-    gone: Terminal,
-) -> u32 {
-    let Some(terminals) = valued.get_mut(&key) else { return 0 };
-    let before = terminals.len();
-    take(terminals, gone);
-    let taken = before - terminals.len();
-    if terminals.is_empty() {
-        valued.remove(&key);
-    }
-    taken as u32
-}
-
 /// Linear paths.
 #[derive(Clone, Debug)]
 pub(super) struct Trie {
     nodes: Vec<Node>,
     free: Vec<NodeId>,
-    /// By node and value: paths of expressions that need this value, and of those that have it. A hundred thousand
-    /// expressions that differ in one value would otherwise all be candidates of each other.
-    needed: HashMap<(NodeId, Value), Vec<Terminal>>,
-    had: HashMap<(NodeId, Value), Vec<Terminal>>,
 }
 
 impl Default for Trie {
     fn default() -> Self {
-        Self {
-            nodes: vec![Node::default()],
-            free: Vec::new(),
-            needed: HashMap::default(),
-            had: HashMap::default(),
-        }
+        Self { nodes: vec![Node::default()], free: Vec::new() }
     }
 }
 
@@ -136,8 +106,8 @@ pub(super) fn bit(name: NameTest) -> u128 {
 }
 
 impl Trie {
-    /// Stores a path. `values` are those that the expression needs, or has.
-    pub(super) fn insert(&mut self, path: &LinearPath, handle: Handle, role: Role, values: &[Value]) {
+    /// Stores a path.
+    pub(super) fn insert(&mut self, path: &LinearPath, handle: Handle, role: Role) {
         let mut node = 0;
         for (at, step) in path.steps.iter().enumerate() {
             let rest = &path.steps[at + 1..];
@@ -166,28 +136,16 @@ impl Trie {
         }
         let terminal = Terminal { tail: path.tail, handle };
         let place = &mut self.nodes[node];
-        match (role, values.first()) {
-            (Role::Needed, Some(&value)) => {
-                place.valued += 1;
-                self.needed.entry((node as NodeId, value)).or_default().push(terminal);
-            }
-            (Role::Needed, None) => place.needed.push(terminal),
-            (Role::Had, _) => {
-                place.had.push(terminal);
-                place.valued += values.len() as u32;
-                for &value in values {
-                    self.had.entry((node as NodeId, value)).or_default().push(terminal);
-                }
-            }
-            (Role::Both, _) => {
-                place.needed.push(terminal);
-                place.had.push(terminal);
-            }
+        if role != Role::Had {
+            place.needed.push(terminal);
+        }
+        if role != Role::Needed {
+            place.had.push(terminal);
         }
     }
 
     /// Takes out what was stored with the same arguments.
-    pub(super) fn remove(&mut self, path: &LinearPath, handle: Handle, role: Role, values: &[Value]) {
+    pub(super) fn remove(&mut self, path: &LinearPath, handle: Handle, role: Role) {
         let mut way = Vec::with_capacity(path.steps.len());
         let mut node = 0;
         for step in &path.steps {
@@ -198,21 +156,11 @@ impl Trie {
         }
         let gone = Terminal { tail: path.tail, handle };
         let place = &mut self.nodes[node];
-        match (role, values.first()) {
-            (Role::Needed, Some(&value)) => {
-                place.valued -= take_valued(&mut self.needed, (node as NodeId, value), gone);
-            }
-            (Role::Needed, None) => take(&mut place.needed, gone),
-            (Role::Had, _) => {
-                take(&mut place.had, gone);
-                for &value in values {
-                    place.valued -= take_valued(&mut self.had, (node as NodeId, value), gone);
-                }
-            }
-            (Role::Both, _) => {
-                take(&mut place.needed, gone);
-                take(&mut place.had, gone);
-            }
+        if role != Role::Had {
+            take(&mut place.needed, gone);
+        }
+        if role != Role::Needed {
+            take(&mut place.had, gone);
         }
         while let Some((above, edge)) = way.pop() {
             if !self.nodes[node].is_empty() {
@@ -225,16 +173,9 @@ impl Trie {
         }
     }
 
-    /// Gives the expressions whose needed path covers the word and whose value is among `values`, until `visit` says
-    /// that it is enough.
-    pub(super) fn covering(
-        &self,
-        word: &Word,
-        values: &[Value],
-        names: &Names,
-        visit: &mut impl FnMut(Handle) -> bool,
-    ) {
-        self.cover_from(0, u128::MAX, &word.start(), word, values, names, visit);
+    /// Gives the expressions whose needed path covers the word, until `visit` says that it is enough.
+    pub(super) fn covering(&self, word: &Word, names: &Names, visit: &mut impl FnMut(Handle) -> bool) {
+        self.cover_from(0, u128::MAX, &word.start(), word, names, visit);
     }
 
     #[allow(clippy::too_many_arguments, reason = "one step of a recursion")]
@@ -244,14 +185,11 @@ impl Trie {
         next: u128,
         row: &Row,
         word: &Word,
-        values: &[Value],
         names: &Names,
         visit: &mut impl FnMut(Handle) -> bool,
     ) -> bool {
         let node = &self.nodes[id as usize];
-        let valued = values.iter().filter(|_| node.valued > 0);
-        let valued = valued.filter_map(|&value| self.needed.get(&(id, value))).flatten();
-        for terminal in node.needed.iter().chain(valued) {
+        for terminal in &node.needed {
             if word.ends(row, terminal.tail, names) && visit(terminal.handle) {
                 return true;
             }
@@ -263,14 +201,14 @@ impl Trie {
                 bits(edge.step.name) & later != 0
                     && word
                         .accepted(edge.step.name)
-                        .is_some_and(|accepted| self.follow(edge, accepted, row, word, values, names, visit))
+                        .is_some_and(|accepted| self.follow(edge, accepted, row, word, names, visit))
             });
         }
         let mut tests = word.tests.iter().filter(|(test, _)| bits(*test) & later != 0);
         tests.any(|(test, accepted)| {
             let from = node.edges.partition_point(|edge| edge.step.name < *test);
             let mut named = node.edges[from..].iter().take_while(|edge| edge.step.name == *test);
-            named.any(|edge| self.follow(edge, accepted, row, word, values, names, visit))
+            named.any(|edge| self.follow(edge, accepted, row, word, names, visit))
         })
     }
 
@@ -281,7 +219,6 @@ impl Trie {
         accepted: &Row,
         row: &Row,
         word: &Word,
-        values: &[Value],
         names: &Names,
         visit: &mut impl FnMut(Handle) -> bool,
     ) -> bool {
@@ -293,15 +230,13 @@ impl Trie {
         !next.is_empty()
             && edge.required & !later == 0
             && (edge.next == u128::MAX || edge.next & later != 0)
-            && self.cover_from(edge.child, edge.next, &next, word, values, names, visit)
+            && self.cover_from(edge.child, edge.next, &next, word, names, visit)
     }
 
-    /// Gives the expressions that have a path which `general` covers, and a value if one is needed, until `visit` says
-    /// that it is enough.
+    /// Gives the expressions that have a path which `general` covers, until `visit` says that it is enough.
     pub(super) fn covered(
         &self,
         general: &LinearPath,
-        value: Option<Value>,
         names: &Names,
         visit: &mut impl FnMut(Handle) -> bool,
     ) {
@@ -314,7 +249,7 @@ impl Trie {
         let mut first = vec![u32::MAX; general.steps.len() + 1];
         first[0] = 0;
         let root = Frame { level: 0, open: 0, row: start, reached: 0 };
-        Descent { trie: self, general, value, names, missing, first, frames: vec![root] }.walk(0, visit);
+        Descent { trie: self, general, names, missing, first, frames: vec![root] }.walk(0, visit);
     }
 
     #[cfg(test)]
@@ -350,7 +285,6 @@ struct Frame {
 struct Descent<'a> {
     trie: &'a Trie,
     general: &'a LinearPath,
-    value: Option<Value>,
     names: &'a Names,
     /// By element: the names of the elements after it.
     missing: Vec<u128>,
@@ -365,11 +299,7 @@ impl Descent<'_> {
         let node = &trie.nodes[id as usize];
         let found = self.first[self.general.steps.len()];
         if found != u32::MAX {
-            let terminals = match self.value {
-                None => node.had.as_slice(),
-                Some(value) => trie.had.get(&(id, value)).map_or(&[][..], Vec::as_slice),
-            };
-            for terminal in terminals {
+            for terminal in &node.had {
                 if self.ends(found, terminal.tail) && visit(terminal.handle) {
                     return true;
                 }
@@ -501,31 +431,25 @@ mod tests {
     fn what_was_stored_is_taken_out_again() {
         let mut trie = Trie::default();
         let stored = [
-            (path(&[1, 2], Tail::End), Role::Both, vec![]),
-            (path(&[1, 2, 3], Tail::Wild(2)), Role::Needed, vec![7]),
-            (path(&[1, 2, 3], Tail::End), Role::Had, vec![7, 9]),
-            (path(&[4], Tail::End), Role::Needed, vec![]),
+            (path(&[1, 2], Tail::End), Role::Both),
+            (path(&[1, 2, 3], Tail::Wild(2)), Role::Needed),
+            (path(&[1, 2, 3], Tail::End), Role::Had),
+            (path(&[4], Tail::End), Role::Needed),
         ];
-        for (handle, (path, role, values)) in stored.iter().enumerate() {
-            trie.insert(path, handle as Handle, *role, values);
+        for (handle, (path, role)) in stored.iter().enumerate() {
+            trie.insert(path, handle as Handle, *role);
         }
         let mut found = Vec::new();
         let general = path(&[1, 2], Tail::End);
-        trie.covered(&general, None, &Names::default(), &mut |handle| {
+        trie.covered(&general, &Names::default(), &mut |handle| {
             found.push(handle);
             false
         });
         assert_eq!(found, [0, 2]);
-        found.clear();
-        trie.covered(&general, Some(9), &Names::default(), &mut |handle| {
-            found.push(handle);
-            false
-        });
-        assert_eq!(found, [2]);
-        for (handle, (path, role, values)) in stored.iter().enumerate() {
+        for (handle, (path, role)) in stored.iter().enumerate() {
             assert!(!trie.is_empty());
-            trie.remove(path, handle as Handle, *role, values);
+            trie.remove(path, handle as Handle, *role);
         }
-        assert!(trie.is_empty() && trie.needed.is_empty() && trie.had.is_empty());
+        assert!(trie.is_empty());
     }
 }
