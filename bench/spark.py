@@ -254,12 +254,12 @@ def _with_lxml(queries: Sequence[str]) -> Callable[[Iterator[Any]], Iterator[Any
 
 
 @contextmanager
-def _session() -> Iterator[tuple[SparkSession, Path]]:
+def _session(cores: int = CORES) -> Iterator[tuple[SparkSession, Path]]:
     from pathcast.spark.driver.session import session
 
     folder = Path(tempfile.mkdtemp(prefix="pathcast-bench-"))
     try:
-        with session("pathcast bench", master=f"local[{CORES}]", log=folder / "spark.log") as spark:
+        with session("pathcast bench", master=f"local[{cores}]", log=folder / "spark.log") as spark:
             yield spark, folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -27,7 +27,7 @@ from pathcast.spark.worker.shards import Batches, OpenShard, ShardFiles, open_sh
 
 __all__ = ["MatchJob", "Meter", "excerpt", "match_batches"]
 
-_MATCHES = 4 << 20  # that a slice may give, by what was seen so far
+_MATCHES = 1 << 20  # that a slice may give, by what was seen so far
 _EXCERPT = 200  # bytes of a document that a dead letter quotes
 _LINE_END = re.compile(rb"\r\n?|\n")
 
@@ -66,7 +66,7 @@ class Meter:
 
 def match_batches(batches: Batches, job: MatchJob, meter: Meter | None = None) -> Batches:
     """The rows that `job.result` asks for."""
-    shard = open_shard(job.shard) if job.shard else _checking(job)
+    shard = open_shard(job.shard, own=job.nodes) if job.shard else _checking(job)
     documents_at_once = max(1, _MATCHES // max(1, len(shard.index)))
     for batch in batches:
         at = 0
