@@ -121,7 +121,7 @@ def processor_seconds() -> float:
 
 
 def family() -> dict[int, int]:
-    """The processes below this one, and the ticks of processor time that each used, with its ended children."""
+    """The processes below this one, and the ticks of processor time of each, with its ended children."""
     parents: dict[int, int] = {}
     used: dict[int, int] = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
