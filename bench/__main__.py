@@ -77,6 +77,7 @@ EXPERIMENTS: dict[str, Callable[[Kept, Plan], Iterator[Row]]] = {
     "spark-peers": spark.peers,
     "spark-memory": memory.table,
     "spark-shards": scale.shards,
+    "spark-updates": scale.updates,
     "spark-millions": scale.millions,
     "spark-placement": scale.simulated,
     "service": service.table,

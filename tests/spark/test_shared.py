@@ -32,6 +32,8 @@ from pathcast.spark.worker.shards import ShardFiles, open_shard
 from tests.spark.data import world
 from tests.spark.shards import ROWS, SETTINGS, compiled
 
+_FOLDER = shared._folder
+
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
@@ -131,6 +133,18 @@ def test_a_file_that_was_swapped_is_refused(here: tuple[Path, Shard, list[Any]])
         open_shard(files_of(folder, shard))
 
 
+def test_a_worker_gets_the_rows_that_were_verified(here: tuple[Path, Shard, list[Any]]) -> None:
+    folder, shard, documents = here
+    files = files_of(folder, shard)
+    before = rows_of(files, documents, "matches")
+    shards._shared.clear()  # as a worker that comes later
+    rows = folder / shard.rows
+    rows.unlink()
+    rows.write_bytes(b"something else")
+    assert rows_of(files, documents, "matches") == before
+    assert not shared.fallbacks()
+
+
 def test_indexes_are_kept_up_to_their_bytes(tmp_path: Path) -> None:
     made = []
     for number in range(3):
@@ -141,10 +155,10 @@ def test_indexes_are_kept_up_to_their_bytes(tmp_path: Path) -> None:
     few, many = matcher.Indexes(1), matcher.Indexes(1 << 30)
     for indexes, loads in ((few, 6), (many, 3)):
         for files in (*made, *made):
-            with indexes.using(files) as held:
+            with indexes.using(files) as (held, _):
                 assert len(held.index) == 1
         assert indexes.loaded == loads
-    with few.using(made[0]), few.using(made[1]) as held:  # what is in use stays
+    with few.using(made[0]), few.using(made[1]) as (held, _):  # what is in use stays
         assert held.index.match("<a1/>") == [0]
 
 
@@ -174,7 +188,7 @@ def test_the_folder_is_private_and_the_process_ends_with_its_parent(
 ) -> None:
     parent = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     assert parent.stdin is not None
-    monkeypatch.undo()
+    monkeypatch.setattr(shared, "_folder", _FOLDER)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
     connection = shared._connect_or_start(parent.pid)

@@ -4,8 +4,8 @@ A worker that needs a large index starts it and connects; others only connect. E
 which matches with the interpreter released, so workers do not wait for each other. Documents and answers go
 through memory that both sides have mapped.
 
-It keeps the indexes that were used last, up to `PATHCAST_INDEX_BYTES` (1 GiB) by what they say they take, and
-at least one. It ends when its executor's Python daemon does, or when nobody has been connected for a minute.
+It keeps the indexes that were used last, up to `PATHCAST_INDEX_BYTES` (1 GiB), and at least one. It ends when
+its executor's Python daemon does, or when nobody has been connected for a minute.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ import select
 import socket
 import sys
 import threading
+import weakref
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 from pathcast.errors import IndexFormatError
-from pathcast.spark.worker.base import Base, Located, answers
+from pathcast.spark.worker.base import Base, Located, answers, verify
 from pathcast.spark.worker.messages import closing, in_memory, mapped_stream, peer, receive, send
 
 __all__ = ["Indexes", "main", "serve"]
@@ -31,7 +33,8 @@ INDEX_BYTES = 1 << 30
 IDLE = 60.0
 """Seconds without a connection after which the process ends."""
 _WATCHED = 5.0  # seconds between looks at the parent where the system has no better way
-_GROWTH = 2.5  # bytes of an index in memory for each in its file, before they are known
+_GROWTH = 4.0  # bytes of an index in memory for each in its file, before more is known
+_TAKEN = 2.5  # bytes that the allocator takes for each that an index says it needs; 2.2 with 1,000,000 alerts
 
 
 class _Turns:
@@ -75,6 +78,8 @@ class _Slot:
     def __init__(self, bytes: int) -> None:
         self.bytes = bytes
         self.base: Base | None = None
+        self.rows = -1
+        """The file that was verified, whatever has its name now."""
         self.loading = threading.Lock()
         self.turns = _Turns()
         self.users = 0
@@ -91,8 +96,8 @@ class Indexes:
         """How often an index was read from its file."""
 
     @contextmanager
-    def using(self, files: Located) -> Iterator[Base]:
-        """The base with the delta of a version; others with the same version may use it too."""
+    def using(self, files: Located) -> Iterator[tuple[Base, int]]:
+        """The base with the delta of a version, and its open file of rows; others may use it at once."""
         key = files.index_sha256, files.rows_sha256
         with self._lock:
             if key not in self._slots:
@@ -102,17 +107,29 @@ class Indexes:
             self._slots.move_to_end(key)
             slot.users += 1
         try:
-            base = self._loaded(slot, files)
-            with slot.turns.using(files.delta_sha256 or "", lambda: base.become(files)):
-                yield base
-        except BaseException:
-            with self._lock:  # it may be half changed, or not be there at all
-                if self._slots.get(key) is slot:
-                    del self._slots[key]
-            raise
+            with self._sound(key, slot):
+                base = self._loaded(slot, files)
+
+            def become() -> None:
+                with self._sound(key, slot):
+                    base.become(files)
+
+            with slot.turns.using(files.delta_sha256 or "", become):
+                yield base, slot.rows
         finally:
             with self._lock:
                 slot.users -= 1
+
+    @contextmanager
+    def _sound(self, key: tuple[str, str], slot: _Slot) -> Iterator[None]:
+        """Forgets a base that is not there, or may be half changed."""
+        try:
+            yield
+        except BaseException:
+            with self._lock:
+                if self._slots.get(key) is slot:
+                    del self._slots[key]
+            raise
 
     def _make_room(self, key: tuple[str, str]) -> None:
         """Before the new one is loaded: the peak counts."""
@@ -125,8 +142,10 @@ class Indexes:
     def _loaded(self, slot: _Slot, files: Located) -> Base:
         with slot.loading:
             if slot.base is None:
-                slot.base = Base(files)
-                slot.bytes = slot.base.index.stats()["memory_bytes"]
+                slot.rows = os.open(files.rows, os.O_RDONLY | os.O_CLOEXEC)
+                weakref.finalize(slot, os.close, slot.rows)
+                slot.base = Base(replace(files, rows=f"/proc/self/fd/{slot.rows}"))
+                slot.bytes = int(_TAKEN * slot.base.index.stats()["memory_bytes"])
                 self.loaded += 1
                 _give_back()
             return slot.base
@@ -158,15 +177,18 @@ def answer(connection: socket.socket, indexes: Indexes) -> None:
 
 def _open(connection: socket.socket, located: Located, indexes: Indexes) -> None:
     """The worker gets the files that were verified, not their names."""
-    with indexes.using(located):
-        names = [located.rows, *([located.delta] if located.delta else [])]
-        files = [os.open(name, os.O_RDONLY | os.O_CLOEXEC) for name in names]
-        with closing(files):
-            send(connection, {"loaded": indexes.loaded}, files)
+    files: list[int] = []
+    with closing(files):
+        with indexes.using(located) as (_, rows):
+            files.append(os.dup(rows))
+        if located.delta is not None:
+            files.append(os.open(located.delta, os.O_RDONLY | os.O_CLOEXEC))
+            verify(f"/proc/self/fd/{files[1]}", str(located.delta_sha256))
+        send(connection, {"loaded": indexes.loaded}, files)
 
 
 def _match(connection: socket.socket, located: Located, indexes: Indexes, documents: Any, ask: str) -> None:
-    with indexes.using(located) as base:
+    with indexes.using(located) as (base, _):
         arrays, bad, undecided = answers(base.index, documents, ask)
     files: list[int] = []
     with closing(files):
