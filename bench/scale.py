@@ -2,7 +2,7 @@
 
 `shards` compares one index with sixteen shards, each document seen by all of them or only by those that it
 can concern. `millions` compiles subscriptions that are all different, made by Spark from their numbers: the
-driver never holds them. It matches some documents with the shards in turns.
+driver never holds them. It matches some documents with the shards in turns. `updates` changes one row.
 """
 
 from __future__ import annotations
@@ -142,6 +142,47 @@ def millions(kept: Kept, plan: Plan) -> Iterator[Row]:
                     "documents": PART,
                     "seconds": time.perf_counter() - started,
                     "µs / document": 1e6 * matching / PART,
+                },
+            )
+
+
+def updates(kept: Kept, plan: Plan) -> Iterator[Row]:
+    """Processor seconds of a change of one row: on the driver, and for the next job."""
+    ways = {"one index": (1, False), "16 shards, routed": (SHARDS, True)}
+    if all(kept.has(name) for name in ways):
+        return
+    from pathcast.spark import compile_subscriptions, update_subscriptions
+
+    with pipeline._session() as (spark, folder):
+        place = folder / "documents"
+        pipeline._write(place, islice(WORKLOADS["alerts"].documents(7), 4 * pipeline.FILES))
+        table = pipeline._subscriptions(spark, folder, WORKLOADS["alerts"].queries(SIZE))
+        for name, (count, route) in ways.items():
+            compiled = compile_subscriptions(table, folder / f"index-{count}", shards=count, route=route)
+            before = _count(spark, place, compiled)
+            changing: list[float] = []
+            matching: list[float] = []
+            again: list[float] = []
+            for number in range(6):
+                row = [(number, "/item[headline]")]  # every document has one
+                changed = spark.createDataFrame(row, "id bigint, xpath string")
+                used = processor_seconds() + time.process_time()
+                compiled = update_subscriptions(compiled, changed=changed)
+                changing.append(processor_seconds() + time.process_time() - used)
+                for times in (matching, again):
+                    used = processor_seconds()
+                    found = _count(spark, place, compiled)
+                    times.append(processor_seconds() - used)
+            if found <= before:
+                raise PathcastError(f"{found:,} matches after {before:,}: the changes are not there")
+            yield Row(
+                name,
+                {
+                    "subscriptions": SIZE,
+                    "update, processor s": min(changing),
+                    "update, median": sorted(changing)[3],
+                    "job with the new version, processor s": min(matching),
+                    "the same job again, processor s": min(again),
                 },
             )
 

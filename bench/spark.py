@@ -12,6 +12,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
@@ -29,16 +30,20 @@ from pathcast.index import Index
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from pathcast.spark import Compiled
+
 CORES = 2
 PART = max(200, int(25_000 * scale()))  # documents of a round
-LONG, LONG_ROUNDS = max(200, int(100_000 * scale())), 3  # whose start is told apart; the first warms
+LONG, LONG_ROUNDS = max(200, int(100_000 * scale())), 3  # documents of a part of a round; the first warms
 WARM, ROUNDS = 2, 4
 SIZES = (10_000, 100_000, 1_000_000)
-ALERTS = (1_000, 10_000, 100_000)
+ALERTS = {1_000: 4, 10_000: 2, 100_000: 1}
+"""Subscriptions: parts of a round, so that a job takes seconds and its start little of them."""
 FILES = 16
 SLICE = 3_000  # documents that the core gets at once, about as many as Spark sends to a worker
-PEERS = {10: (2_000, 4_000), 100: (200, 4_000), 1_000: (20, 1_000)}
-"""Subscriptions: documents of a round for `xpath_boolean`, and for lxml; a job takes seconds."""
+PEERS = {10: (8_000, 16_000), 100: (800, 12_000), 1_000: (60, 2_000)}
+"""Subscriptions: documents of a round for `xpath_boolean`, and for lxml: a job takes seconds, as ours."""
+PEER_PART = 4 * PART
 
 
 def pipeline(kept: Kept, plan: Plan) -> Iterator[Row]:
@@ -110,59 +115,105 @@ def ways(kept: Kept, plan: Plan) -> Iterator[Row]:
         drawn = workload.documents(1)
         few = folder / "few"
         _write(few, islice(drawn, FILES))
-        places = [folder / f"round-{number}" for number in range(LONG_ROUNDS)]
-        for place in places:
-            _write(place, islice(drawn, LONG))
+        rounds = []
+        for number in range(LONG_ROUNDS):
+            parts = [folder / f"round-{number}-{part}" for part in range(max(ALERTS.values()))]
+            for part in parts:
+                _write(part, islice(drawn, LONG))
+            rounds.append(parts)
         queries = workload.queries(max(sizes))
         for size in sizes:
-            yield _side_by_side(spark, folder, few, places, queries[:size])
+            some = [each[: ALERTS[size]] for each in rounds]
+            yield _side_by_side(spark, folder, [few], some, queries[:size])
+
+
+def _jobs(spark: SparkSession, compiled: Compiled) -> dict[str, Callable[[Sequence[Path]], int]]:
+    """The ways to match, each counting every match: as rows, or as lists whose lengths are added up."""
+    from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+    from pathcast.spark import PathcastDataSource, match, match_files
+
+    spark.dataSource.register(PathcastDataSource)
+    reader = spark.read.format("pathcast").option("index", str(compiled.path))
+
+    def lengths(frame: DataFrame, column: str) -> int:
+        return int(frame.agg(F.sum(F.size(column))).collect()[0][0])
+
+    def read(places: Sequence[Path]) -> DataFrame:
+        return spark.read.parquet(*map(str, places))
+
+    return {
+        "data source, lists": lambda places: lengths(
+            reader.option("shape", "lists").load(list(map(str, places))), "found"
+        ),
+        "data source, rows": lambda places: (
+            reader.option("shape", "rows").load(list(map(str, places))).count()
+        ),
+        "files": lambda places: match_files(spark, places, compiled).matches.count(),
+        "DataFrame, lists": lambda places: lengths(
+            match(read(places), compiled, result="grouped").matches, "subscriptions"
+        ),
+        "DataFrame": lambda places: match(read(places), compiled).matches.count(),
+    }
 
 
 def _side_by_side(
-    spark: SparkSession, folder: Path, few: Path, places: Sequence[Path], queries: Sequence[str]
+    spark: SparkSession,
+    folder: Path,
+    few: Sequence[Path],
+    rounds: Sequence[Sequence[Path]],
+    queries: Sequence[str],
 ) -> Row:
     """Every round: a job of a few documents, which is what starting costs, and a job of many."""
-    from pathcast.spark import PathcastDataSource, compile_subscriptions, match, match_files
+    from pathcast.spark import compile_subscriptions
 
-    spark.dataSource.register(PathcastDataSource)
     subscriptions = _subscriptions(spark, folder, queries)
     compiled = compile_subscriptions(subscriptions, folder / f"index-{len(queries)}")
     index = Index.load(str(compiled.path / compiled.manifest.shards[0].index))
-    reader = spark.read.format("pathcast").option("index", str(compiled.path))
-    jobs: dict[str, Callable[[Path], int]] = {
-        "files": lambda place: match_files(spark, place, compiled).matches.count(),
-        "data source": lambda place: reader.load(str(place)).count(),
-        "DataFrame": lambda place: match(spark.read.parquet(str(place)), compiled).matches.count(),
-    }
-    alone: list[float] = []
+    jobs = _jobs(spark, compiled)
+    alone: dict[str, list[float]] = {"one thread": [], "two threads": [], "from files": []}
     seconds: dict[str, list[float]] = {name: [] for name in jobs}
     used: dict[str, list[float]] = {name: [] for name in jobs}
     starts: dict[str, list[float]] = {name: [] for name in jobs}
-    matches = 0
-    for number, place in enumerate(places):
-        documents = _in_memory(place)
-        took, expected = timed(partial(_match_alone, index, documents), time.process_time)
-        alone += [took / len(documents)] if number else []
+    matches = count = 0
+    for number, places in enumerate(rounds):
+        documents = [_in_memory(place) for place in places]
+        count = sum(map(len, documents))
+        took, expected = timed(partial(_one_thread, index, documents))
+        together, found = timed(partial(_two_threads, index, documents))
+        _same("two threads", found, expected)
+        del documents
+        files, found = timed(partial(_match_files_alone, index, places))
+        _same("from files", found, expected)
+        if number:
+            for name, value in zip(alone, (took, together, files), strict=True):
+                alone[name].append(value / count)
         matches += expected
         for name in reversed(jobs) if number % 2 else jobs:
             start, _ = timed(partial(jobs[name], few))
             before = processor_seconds()
-            took, found = timed(partial(jobs[name], place))
+            took, found = timed(partial(jobs[name], places))
             _same(f"{name}, {len(queries):,} subscriptions", found, expected)
             if number:
                 starts[name].append(start)
-                seconds[name].append(took / len(documents))
-                used[name].append((processor_seconds() - before) / len(documents))
-    row: dict[str, float] = {"matches / document": matches / (len(places) * LONG), "core/s": 1 / min(alone)}
+                seconds[name].append(took / count)
+                used[name].append((processor_seconds() - before) / count)
+    best = {name: min(values) for name, values in alone.items()}
+    row: dict[str, float] = {
+        "documents of a round": count,
+        "matches / document": matches / (len(rounds) * count),
+        "one thread/s": 1 / best["one thread"],
+        "two threads/s": 1 / best["two threads"],
+        "one thread from files/s": 1 / best["from files"],
+    }
     for name in jobs:
-        best = min(seconds[name])
-        once = max(best - min(starts[name]) / LONG, 1e-9)
         row |= {
-            f"{name}/s": 1 / best,
+            f"{name}/s": 1 / min(seconds[name]),
             f"{name}, start s": min(starts[name]),
-            f"{name}, share of 2 cores": min(alone) / (CORES * best),
-            f"{name}, once started": min(alone) / (CORES * once),
-            f"{name}, share of processor time": min(alone) / (min(used[name]) or float("nan")),
+            f"{name}, share of 2 cores": best["one thread"] / (CORES * min(seconds[name])),
+            f"{name}, share of two threads": best["two threads"] / min(seconds[name]),
+            f"{name}, share of 2 cores from files": best["from files"] / (CORES * min(seconds[name])),
+            f"{name}, share of processor time": best["one thread"] / (min(used[name]) or float("nan")),
         }
     return Row(f"{len(queries):,} subscriptions", row)
 
@@ -174,7 +225,7 @@ def peers(kept: Kept, plan: Plan) -> Iterator[Row]:
     if all(kept.has(f"{number:,} subscriptions") for number in PEERS):
         return
     with _session() as (spark, folder):
-        frame = _documents(spark, folder, (1 + ROUNDS) * PART)
+        frame = _documents(spark, folder, (1 + ROUNDS) * PEER_PART)
         for number, (few, many) in PEERS.items():
             if kept.has(f"{number:,} subscriptions"):
                 continue
@@ -193,18 +244,20 @@ def peers(kept: Kept, plan: Plan) -> Iterator[Row]:
                     many,
                     lambda part: part.mapInArrow(with_lxml, "doc_id bigint, subscription_id int").count(),  # noqa: B023
                 ),
-                "Pathcast": (PART, ours),
+                "Pathcast": (PEER_PART, ours),
             }
             rates: dict[str, list[float]] = {name: [] for name in jobs}
             for place in range(1 + ROUNDS):  # the first warms everybody
                 for name in reversed(jobs) if place % 2 else jobs:
-                    count, job = min(jobs[name][0], PART), jobs[name][1]
-                    part = _part(frame, place * PART, count).repartition(CORES)
+                    count, job = min(jobs[name][0], PEER_PART), jobs[name][1]
+                    part = _part(frame, place * PEER_PART, count)
+                    if name != "Pathcast":
+                        part = part.repartition(CORES)  # few documents: each core gets as many
                     seconds, found = timed(lambda: job(part))  # noqa: B023
                     if place:
                         rates[name].append(count / seconds)
                     if name != "Pathcast" and place == 1:
-                        _same(f"{name}, {number:,}", found, ours(_part(frame, place * PART, count)))
+                        _same(f"{name}, {number:,}", found, ours(_part(frame, place * PEER_PART, count)))
             best = {f"{name}/s": max(found) for name, found in rates.items()}
             yield Row(
                 f"{number:,} subscriptions",
@@ -254,12 +307,12 @@ def _with_lxml(queries: Sequence[str]) -> Callable[[Iterator[Any]], Iterator[Any
 
 
 @contextmanager
-def _session() -> Iterator[tuple[SparkSession, Path]]:
+def _session(cores: int = CORES) -> Iterator[tuple[SparkSession, Path]]:
     from pathcast.spark.driver.session import session
 
     folder = Path(tempfile.mkdtemp(prefix="pathcast-bench-"))
     try:
-        with session("pathcast bench", master=f"local[{CORES}]", log=folder / "spark.log") as spark:
+        with session("pathcast bench", master=f"local[{cores}]", log=folder / "spark.log") as spark:
             yield spark, folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -314,6 +367,34 @@ def _match_alone(index: Index, documents: Any) -> int:
         len(index.match_many(documents.slice(at, SLICE)).to_arrow().values)
         for at in range(0, len(documents), SLICE)
     )
+
+
+def _one_thread(index: Index, documents: Sequence[Any]) -> int:
+    return sum(_match_alone(index, each) for each in documents)
+
+
+def _two_threads(index: Index, documents: Sequence[Any]) -> int:
+    """What both cores do in process: two threads with one index, each with every other slice."""
+    slices = [each.slice(at, SLICE) for each in documents for at in range(0, len(each), SLICE)]
+
+    def run(first: int) -> int:
+        return sum(len(index.match_many(each).to_arrow().values) for each in slices[first::CORES])
+
+    with ThreadPoolExecutor(CORES) as pool:
+        return sum(pool.map(run, range(CORES)))
+
+
+def _match_files_alone(index: Index, places: Sequence[Path]) -> int:
+    """One thread, which reads the files too."""
+    import pyarrow.parquet as pq
+
+    found = 0
+    for place in places:
+        for path in sorted(place.glob("*.parquet")):
+            with pq.ParquetFile(path, pre_buffer=False) as file:
+                for batch in file.iter_batches(SLICE, columns=["doc_id", "xml"], use_threads=False):
+                    found += len(index.match_many(batch["xml"]).to_arrow().values)
+    return found
 
 
 def _same(what: str, found: int, expected: int) -> None:

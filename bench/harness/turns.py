@@ -117,6 +117,11 @@ def scale() -> float:
 
 def processor_seconds() -> float:
     """Processor time of the processes below this one so far; 0 where the system does not tell."""
+    return sum(family().values()) / os.sysconf("SC_CLK_TCK")
+
+
+def family() -> dict[int, int]:
+    """The processes below this one, and the ticks of processor time of each, with its ended children."""
     parents: dict[int, int] = {}
     used: dict[int, int] = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
@@ -130,4 +135,4 @@ def processor_seconds() -> float:
     while more := {each for each, parent in parents.items() if parent in ours and each not in ours}:
         ours |= more
     ours.discard(os.getpid())
-    return sum(used[each] for each in ours) / os.sysconf("SC_CLK_TCK")
+    return {each: used[each] for each in ours}

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 import pathcast
 from bench.workloads import alerts
-from pathcast.spark import compile_subscriptions, match, match_files, update_subscriptions
+from pathcast.spark import Compiled, compile_subscriptions, match, match_files, update_subscriptions
 from pathcast.spark.artifact import Manifest
 from pathcast.spark.driver.placement import placement
 from pathcast.spark.requirements import prefixed, requirements
@@ -26,7 +26,7 @@ from tests.property.generate import draw_document, draw_subscription
 from tests.spark.data import SUBSCRIPTIONS, World, world
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 SHARDS = 5
 
@@ -162,8 +162,52 @@ def test_rows_with_one_id_are_refused_wherever_they_would_go(spark: SparkSession
     compiled = compile_subscriptions(table, tmp_path / "index", shards=SHARDS, route=True)
     assert compiled.subscriptions == 49
     assert {row.id for row in compiled.rejected.collect()} == {"n1"}
-    with pytest.raises(ValueError, match="compile the whole table again"):
-        update_subscriptions(compiled, changed=table)
+
+
+def test_few_changes_go_where_they_belong(spark: SparkSession, tmp_path: Path) -> None:
+    rows = {f"n{number}": xpath for number, xpath in enumerate(alerts.queries(300))}
+    news = list(islice(alerts.documents(12), 80))
+    extra = [
+        b"<item><region>nowhere</region></item>",
+        b"<item><category>of its own</category></item>",
+        b"<a/>",
+    ]
+    documents = [(number, bytes(cell)) for number, cell in enumerate([*news, *extra])]
+    frame = spark.createDataFrame(documents, "doc_id int, xml binary")
+
+    def table(some: dict[str, str]) -> DataFrame:
+        return spark.createDataFrame(list(some.items()), "id string, xpath string")
+
+    def check(compiled: Compiled) -> None:
+        index = pathcast.Index()
+        index.add_many(rows.items())
+        found = match(frame, compiled).matches.collect()
+        expected = [(number, id) for number, cell in documents for id in index.match(cell)]
+        assert sorted((row.doc_id, row.subscription_id) for row in found) == sorted(expected)
+
+    compiled = compile_subscriptions(table(rows), tmp_path / "index", shards=SHARDS, route=True)
+    check(compiled)
+    changed = {
+        "n0": "/item[region = 'nowhere']",  # another requirement, perhaps another shard
+        "n1": rows["n7"],
+        "n2": "/item[",
+        "new": "/item[category = 'of its own']",
+        "any": "//a or //b",
+    }
+    gone = spark.createDataFrame([("n3",), ("n1",), ("never there",)], "id string")
+    updated = update_subscriptions(compiled, changed=table(changed), removed=gone)
+    rows |= {id: xpath for id, xpath in changed.items() if id != "n2"}
+    del rows["n3"]
+    assert updated.subscriptions == len(rows)
+    assert [row.id for row in updated.rejected.collect()] == ["n2"]
+    built = {(shard.base, shard.number) for shard in compiled.manifest.shards}
+    assert {(shard.base, shard.number) for shard in updated.manifest.shards} == built  # nothing was compiled
+    check(updated)
+    back = {"n0": "/item[category = 'of its own']", "new": rows["n7"]}
+    updated = update_subscriptions(tmp_path / "index", changed=table(back))
+    rows |= back
+    check(updated)
+    check(Compiled.open(tmp_path / "index"))
 
 
 def test_a_refused_subscription_leaves_nothing_in_the_routing_index(

@@ -13,7 +13,7 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("fsspec", reason="fsspec is not installed")
 
 import pathcast
-from pathcast.spark import Compiled, compile_subscriptions, match, stream, update_subscriptions
+from pathcast.spark import Compiled, MatchOptions, compile_subscriptions, match, stream, update_subscriptions
 from pathcast.spark.driver.workers import opened_from
 from pathcast.spark.store import mirror
 from pathcast.spark.worker.shards import open_shard
@@ -64,7 +64,7 @@ def test_a_new_version_leaves_the_files_of_the_old_one(spark: SparkSession, tmp_
     damaged = tmp_path / "store" / new.manifest.shards[0].index
     damaged.write_bytes(b"something else")
     shutil.rmtree(mirror(url))
-    (files,) = opened_from(Compiled.open(url), "auto")
+    (files,) = opened_from(Compiled.open(url), MatchOptions())
     with pytest.raises(pathcast.IndexFormatError, match="not what the manifest says"):
         open_shard(files)
 

@@ -71,6 +71,8 @@ class MatchOptions:
     """Where batches are cut."""
     ship: bool | None = None
     """Whether the index is sent to the workers; by default, unless they share this machine's files."""
+    share: bool | None = None
+    """Whether the workers of an executor share one index; by default, if it is large."""
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:

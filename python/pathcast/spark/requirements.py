@@ -11,7 +11,7 @@ A text is taken apart with regular expressions. Of what they do not know, nothin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 __all__ = ["Requirement", "prefixed", "requirements"]
@@ -90,19 +90,20 @@ def requirements(xpath: str) -> list[Requirement]:
     return tests or [Requirement(first, first)]
 
 
-def _tests(head: str, predicate: str) -> Iterator[Requirement]:
+@lru_cache(maxsize=1 << 16)  # subscriptions have their predicates from few
+def _tests(head: str, predicate: str) -> tuple[Requirement, ...]:
     """The comparisons that a predicate joins with `and`; none if it does anything else."""
     at = 0
     found = []
     while True:
         test = _TEST.match(predicate, at)
         if test is None:
-            return
+            return ()
         found.append(Requirement(f"{head}[{test[1]}]", f"{head}[{test[1]} = {test[2]}]"))
         at = test.end()
         if at == len(predicate):
             break
         if not predicate.startswith("and", at) or predicate[at + 3 : at + 4].isalnum():
-            return
+            return ()
         at += 3
-    yield from found
+    return tuple(found)

@@ -34,6 +34,7 @@ from pathcast.spark.artifact import Manifest, Settings, Shard, replace_file, sha
 from pathcast.spark.driver.columns import column_type, quoted
 from pathcast.spark.driver.compiled import Compiled, local_folder
 from pathcast.spark.driver.delta import FEW, changed_shards
+from pathcast.spark.driver.routed_changes import routed_changes
 from pathcast.spark.driver.routing import placed, sampled, written
 from pathcast.spark.driver.workers import needs_shipping, on_worker, ship_files
 from pathcast.spark.leases import check_types, writing
@@ -82,8 +83,8 @@ def compile_subscriptions(
     `entities` are those that documents may use without declaring them, as in `pathcast.Index`.
 
     With `route` subscriptions that require the same of a document share a shard, and `match` and
-    `match_files` ask only the shards that a document can concern. Such a folder is changed by compiling the
-    whole table again.
+    `match_files` ask only the shards that a document can concern. `update_subscriptions` makes few changes at
+    once to such a folder; many are made by compiling the whole table again.
 
     The folder may hold an older artifact: shards whose rows are the same are not built again, and jobs that
     use the old one are not disturbed. Best is a folder that all workers see; otherwise the indexes travel
@@ -161,11 +162,6 @@ def update_subscriptions(
     manifest, count = compiled.manifest, compiled.shards
     if compiled.store:
         raise ValueError(f"{compiled.store} is changed by compiling the whole table again")
-    if manifest.routing:
-        raise ValueError(
-            "these subscriptions were compiled with route=True, which places a row by what it requires: "
-            "compile the whole table again; shards whose rows are the same are kept"
-        )
     frames = []
     if changed is not None:
         frames.append(_rows(changed, count, id=id, xpath=xpath, latest_by=latest_by, manifest=manifest))
@@ -185,16 +181,25 @@ def update_subscriptions(
     previous = {shard.number: shard for shard in manifest.shards}
     few = rows.limit(FEW + 1).toArrow()
     with writing(compiled.path):
-        built = None
-        if few.num_rows <= FEW:
+        built, routing = None, manifest.routing
+        if few.num_rows <= FEW and routing is None:
             built = changed_shards(compiled.path, previous, few, manifest.settings)
+        elif few.num_rows <= FEW and (changes := routed_changes(compiled.path, manifest, few)):
+            built, routing = changes
+        if built is None and routing is not None:
+            raise ValueError(
+                "these are many changes, and subscriptions that were compiled with route=True take few at "
+                "once: compile the whole table again; shards whose rows are the same are kept"
+            )
         if built is None:
             if needs_shipping(spark):
                 names = (name for shard in manifest.shards for name in (shard.rows, shard.delta) if name)
                 ship_files(spark, compiled.path, names)
             built, _ = _build(rows, compiled.path, manifest.settings, previous, count, changes=True)
         shards = tuple(built.get(shard.number, shard) for shard in manifest.shards)
-        renewed = Manifest(manifest.settings, manifest.id_type, manifest.subscriber_type, shards)
+        renewed = Manifest(
+            manifest.settings, manifest.id_type, manifest.subscriber_type, shards, routing=routing
+        )
         renewed.write(compiled.path)
     return Compiled(compiled.path, renewed, spark)
 

@@ -6,7 +6,7 @@
 Options: `index`, the folder of compiled subscriptions; `result`, one of `matches`, `dead`, `tagged`,
 `grouped`, `delivered`; `id` and `document`, columns of Parquet files; `record`, to cut files into records;
 `shape`, `lists` to get the matches of a document as one row; `glob`; `engine`; `mode`; `splitBytes`;
-`batchBytes`; `maxBytes` of a document; `maxFilesPerTrigger` of a stream.
+`batchBytes`; `share`; `maxBytes` of a document; `maxFilesPerTrigger` of a stream.
 
 A batch of a stream names its files and the version of the subscriptions in its offset, which Spark keeps: a
 batch that is asked for again reads the same files with the same version.
@@ -88,6 +88,7 @@ class _Source:
             mode=cast(Mode, options.get("mode", "PERMISSIVE").upper()),
             batch_bytes=int(options.get("batchBytes", BATCH_BYTES)),
             nodes=options.get("nodes", "false").lower() == "true",
+            share=options["share"].lower() == "true" if "share" in options else None,
         )
         if match.nodes and result not in ("matches", "tagged"):
             raise ValueError(f"nodes needs a row for each match, and result {result!r} has none")
@@ -111,7 +112,7 @@ class _Source:
         """A task for each split and shard, those of a shard together; one for a split if there is routing."""
         check_engine(self.match.engine, compiled.manifest.settings)
         splits = plan_splits(files, self.split_bytes)
-        shards = opened_from(compiled, self.match.engine)
+        shards = opened_from(compiled, self.match)
         if len(shards) > 1 and self.result in ("grouped", "delivered"):
             raise ValueError(
                 f"result {self.result} is of one shard, and these subscriptions have {len(shards)}: compile "

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from pathcast.spark.artifact import Routing, Settings, replace_file, sha256
@@ -35,11 +35,9 @@ def sampled(rows: DataFrame, shards: int) -> Routing:
 def placed(rows: DataFrame, routing: Routing) -> DataFrame:
     """The rows, each with its shard and with what it requires."""
     spread = F.pmod(F.xxhash64("id"), F.lit(1 << 30)).cast("int")
-    counted = rows.drop("shard").select(
-        "*",
-        spread.alias("spread"),
-        F.count(F.lit(1)).over(Window.partitionBy("id")).alias("copies"),
-    )
+    # Few ids are there twice, if any: only ids are shuffled to find them, and rows stay where they are.
+    several = rows.groupBy("id").agg(F.count(F.lit(1)).alias("copies")).where("copies > 1")
+    counted = rows.drop("shard").join(several, "id", "left").withColumn("spread", spread)
     names = [f"`{name}` {kind}" for name, kind in counted.dtypes if name not in ("spread", "copies")]
     schema = ", ".join(["shard int", *names, "required string"])
     return counted.mapInArrow(on_worker(place_rows, PlacingJob(routing)), schema)

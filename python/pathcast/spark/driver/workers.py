@@ -107,15 +107,18 @@ def shard_files(spark: SparkSession, compiled: Compiled, options: MatchOptions) 
         routing = [manifest.routing.name] if manifest.routing else []
         names = [name for shard in manifest.shards for name in shard.files]
         ship_files(spark, compiled.path, names + routing)
-    return opened_from(compiled, options.engine)
+    return opened_from(compiled, options)
 
 
-def opened_from(compiled: Compiled, engine: str) -> list[ShardFiles]:
+def opened_from(compiled: Compiled, options: MatchOptions) -> list[ShardFiles]:
     """Where workers find each shard that they see or were sent."""
-    # A worker holds one shard; without shards, two versions, for jobs that take turns.
+    # Of its own, a worker holds one shard; without shards, two versions, for jobs that take turns.
     keep = 2 if compiled.shards == 1 else 1
     folder, manifest = compiled.place, compiled.manifest
-    return [ShardFiles(folder, shard, manifest.settings, engine, keep) for shard in manifest.shards]
+    return [
+        ShardFiles(folder, shard, manifest.settings, options.engine, keep, options.share)
+        for shard in manifest.shards
+    ]
 
 
 def bound_batches(spark: SparkSession, size: int) -> None:

@@ -24,10 +24,11 @@ from pathcast.spark.worker.answers import DEAD, Result, Shape, no_match, shaped
 from pathcast.spark.worker.deliveries import count, delivered
 from pathcast.spark.worker.nodes import selected
 from pathcast.spark.worker.shards import Batches, OpenShard, ShardFiles, open_shard
+from pathcast.spark.worker.shared import SharedIndex
 
 __all__ = ["MatchJob", "Meter", "excerpt", "match_batches"]
 
-_MATCHES = 4 << 20  # that a slice may give, by what was seen so far
+_MATCHES = 1 << 20  # that a slice may give, by what was seen so far
 _EXCERPT = 200  # bytes of a document that a dead letter quotes
 _LINE_END = re.compile(rb"\r\n?|\n")
 
@@ -66,7 +67,7 @@ class Meter:
 
 def match_batches(batches: Batches, job: MatchJob, meter: Meter | None = None) -> Batches:
     """The rows that `job.result` asks for."""
-    shard = open_shard(job.shard) if job.shard else _checking(job)
+    shard = open_shard(job.shard, own=job.nodes) if job.shard else _checking(job)
     documents_at_once = max(1, _MATCHES // max(1, len(shard.index)))
     for batch in batches:
         at = 0
@@ -100,6 +101,9 @@ def match_batches(batches: Batches, job: MatchJob, meter: Meter | None = None) -
                 yield from shaped(ids, lists, shard, job.result, job.shape)
             # Twice as many matches as this slice had on average would still fit.
             documents_at_once = max(1, _MATCHES // max(1, 2 * matched // len(documents)))
+        if isinstance(shard.index, SharedIndex):
+            # Of a worker without an index, what Arrow keeps for later would be a quarter.
+            pa.default_memory_pool().release_unused()
 
 
 def _checking(job: MatchJob) -> OpenShard:

@@ -34,7 +34,7 @@ def selected(documents: Any, lists: Any, shard: OpenShard) -> Iterator[tuple[int
         rows = lists[at].as_py()
         found.append(rows)
         # What the index raises for undecided subscriptions would leave out the others.
-        chosen = shard.index._core.select(documents[at].as_py())[0] if rows else {}
+        chosen = shard.own._core.select(documents[at].as_py())[0] if rows else {}
         for row in rows or ():
             some, taken = bounded(chosen.get(row))
             nodes.append(some)

@@ -17,7 +17,7 @@ __all__ = ["PlacingJob", "place_of", "place_rows", "required"]
 
 @dataclass(frozen=True)
 class PlacingJob:
-    """Rows come with `spread`, a number made from the id, and `copies`, how many rows have that id."""
+    """Rows come with `spread`, a number made from the id, and `copies`, if several rows have that id."""
 
     routing: Routing
 
@@ -31,7 +31,7 @@ def place_rows(batches: Batches, job: PlacingJob) -> Batches:
         shards, texts = [], []
         for xpath, namespaces, variables, copies, spread in cells:
             # Rows with one id are told apart, or refused, where they are together.
-            known = copies == 1 and xpath is not None and not namespaces and not variables
+            known = copies is None and xpath is not None and not namespaces and not variables
             text, first, last = place_of(xpath if known else "", job.routing, order)
             shards.append(first + spread % (last - first + 1))
             texts.append(text)
@@ -43,8 +43,12 @@ def place_rows(batches: Batches, job: PlacingJob) -> Batches:
 
 def required(xpath: str, order: Mapping[str, int]) -> Requirement | None:
     """The requirement that counts; None if there is none."""
-    known = [each for each in requirements(xpath) if each.field in order]
-    return min(known, key=lambda each: order[each.field], default=None)
+    best, least = None, len(order)
+    for each in requirements(xpath):
+        place = order.get(each.field, least)
+        if place < least:
+            best, least = each, place
+    return best
 
 
 def place_of(xpath: str, routing: Routing, order: Mapping[str, int]) -> tuple[str | None, int, int]:

@@ -1,11 +1,10 @@
 """The shards that a worker has open.
 
-An index is opened once in each Python worker and stays open across tasks, batches and jobs. A worker keeps
-few of them: with shards, one, so that no worker ever holds all subscriptions. What is open is known by its
-contents, never by a name, and only contents that the manifest promised are opened.
-
-A version that differs from another by a delta uses the same index: the changes of the one are taken back and
-those of the other made, which costs what the deltas hold and not what the index holds.
+A small index is opened once in each Python worker and stays open across tasks, batches and jobs. A worker
+keeps few of them: with shards, one, so that no worker ever holds all subscriptions. A large index is opened
+once for all workers of an executor, by a process of its own (`shared`), which keeps as many as its memory
+allows. What is open is known by its contents, never by a name, and only contents that the manifest promised
+are opened.
 """
 
 from __future__ import annotations
@@ -22,12 +21,24 @@ import pyarrow.compute as pc
 
 from pathcast.errors import IndexFormatError
 from pathcast.index import Index
-from pathcast.spark.artifact import Settings, Shard, sha256
+from pathcast.spark.artifact import Settings, Shard
 from pathcast.spark.places import local_path
 from pathcast.spark.store import fetched
-from pathcast.subscriptions import variables_from
+from pathcast.spark.worker import shared
+from pathcast.spark.worker.base import (
+    Base,
+    Located,
+    changed_rows,
+    hidden,
+    numbered,
+    numbered_texts,
+    read_rows,
+    single,
+    verify,
+)
 
 __all__ = [
+    "SHARED_BYTES",
     "Batches",
     "OpenShard",
     "ShardFiles",
@@ -44,7 +55,9 @@ __all__ = [
 
 Batches: TypeAlias = Iterator[Any]
 
-_ROWS = 10_000  # with variables, that are Python objects at once
+SHARED_BYTES = 8 << 20
+"""Of an index file from which on workers share the index, unless told: 50,000 alerts and more."""
+_LISTED = 64  # shards whose rows a worker has mapped, while others hold the indexes
 
 
 @dataclass(frozen=True)
@@ -56,16 +69,24 @@ class ShardFiles:
     settings: Settings
     engine: str = "auto"
     keep: int = 1
-    """How many shards a worker may hold open, this one included."""
+    """How many indexes a worker may hold open itself, this one included."""
+    share: bool | None = None
+    """Whether the workers of an executor share one index; if not said, by its size."""
 
 
 @dataclass(frozen=True)
 class OpenShard:
     """An index that answers with row numbers, and the rows."""
 
-    index: Index
+    index: Index | shared.SharedIndex
     ids: Any
     subscribers: Any | None
+
+    @property
+    def own(self) -> Index:
+        """The index, which this worker holds itself."""
+        assert isinstance(self.index, Index)
+        return self.index
 
     @cached_property
     def recipients(self) -> tuple[Any, Any]:
@@ -80,89 +101,72 @@ class OpenShard:
         return encoded.indices.to_numpy().astype("int64"), encoded.dictionary
 
 
-class _Base:
-    """An index as it was compiled, its rows, and the delta that is applied to it."""
-
-    def __init__(self, files: ShardFiles) -> None:
-        shard = files.shard
-        index_path, self._rows_path = (find_file(files.folder, name) for name in (shard.index, shard.rows))
-        verify(self._rows_path, shard.rows_sha256)
-        verify(index_path, shard.index_sha256)
-        try:
-            self._rows = read_rows(self._rows_path)
-            if files.engine == "auto":
-                self._index = Index.load(index_path)
-            else:
-                self._index = files.settings.index(files.engine)
-                self._index.add_many(numbered(self._rows))
-        except (pa.ArrowException, IndexFormatError) as error:
-            broken = index_path if isinstance(error, IndexFormatError) else self._rows_path
-            raise _damaged(broken, error) from None
-        if len(self._index) != self._rows.num_rows:
-            raise _damaged(index_path, f"{len(self._index):,} subscriptions for {self._rows.num_rows:,} rows")
-        self._hidden: Any = pa.array([], pa.int64())
-        self._added = 0
-        self._applied: str | None = None
-        self._open = self._opened(self._rows)
-
-    def version(self, files: ShardFiles) -> OpenShard:
-        """The index with the delta of a version, and with no other."""
-        if files.shard.delta_sha256 != self._applied:
-            self._take_back()
-            if files.shard.delta is not None:
-                path = find_file(files.folder, files.shard.delta)
-                verify(path, str(files.shard.delta_sha256))
-                self._apply(read_rows(path))
-            self._applied = files.shard.delta_sha256
-        if len(self._index) != files.shard.subscriptions:
-            have, want = len(self._index), files.shard.subscriptions
-            raise _damaged(self._rows_path, f"{have:,} subscriptions instead of {want:,}")
-        return self._open
-
-    def _apply(self, delta: Any) -> None:
-        self._hidden = hidden(self._rows, delta)
-        for row in self._hidden.to_pylist():
-            self._index.remove(row)
-        added = delta.filter(pc.invert(delta["removed"])).select(self._rows.column_names)
-        numbers = range(self._rows.num_rows, self._rows.num_rows + added.num_rows)
-        self._index.add_many(numbered(added, pa.array(numbers, pa.int64())))
-        self._added = added.num_rows
-        self._open = self._opened(pa.concat_tables([self._rows, added]))
-
-    def _take_back(self) -> None:
-        for row in range(self._added):
-            self._index.remove(self._rows.num_rows + row)
-        self._index.add_many(numbered(self._rows.take(self._hidden), self._hidden))
-        self._hidden, self._added = pa.array([], pa.int64()), 0
-        self._open = self._opened(self._rows)
-
-    def _opened(self, rows: Any) -> OpenShard:
-        subscribers = single(rows["subscriber"]) if "subscriber" in rows.column_names else None
-        return OpenShard(self._index, single(rows["id"]), subscribers)
+_bases: OrderedDict[tuple[str, str, str], tuple[Base, OpenShard]] = OrderedDict()
+_shared: OrderedDict[tuple[str, str, str | None], OpenShard] = OrderedDict()
 
 
-_bases: OrderedDict[tuple[str, str, str], _Base] = OrderedDict()
+def open_shard(files: ShardFiles, own: bool = False) -> OpenShard:
+    """The shard, from this worker's cache if it is there; with an index of this worker's own if told so."""
+    share = files.shard.index_bytes >= SHARED_BYTES if files.share is None else files.share
+    if share and not own and files.engine == "auto":
+        opened = _open_shared(files)
+        if opened is not None:
+            return opened
+    return _open_own(files)
 
 
-def open_shard(files: ShardFiles) -> OpenShard:
-    """The shard, from this worker's cache if it is there."""
+def _open_shared(files: ShardFiles) -> OpenShard | None:
+    """None if there is nobody to share with; then this worker does it alone."""
+    shard = files.shard
+    key = shard.index_sha256, shard.rows_sha256, shard.delta_sha256
+    if key not in _shared:
+        found = shared.connect(_located(files), lambda: _open_own(files).own)
+        if found is None:
+            return None
+        index, rows, delta = found
+        _shared[key] = _opened(index, rows if delta is None else changed_rows(rows, delta))
+        while len(_shared) > _LISTED:
+            _shared.popitem(last=False)
+    _shared.move_to_end(key)
+    return _shared[key]
+
+
+def _open_own(files: ShardFiles) -> OpenShard:
     key = files.shard.index_sha256, files.shard.rows_sha256, files.engine
     if key not in _bases:
         while len(_bases) >= files.keep:
             _bases.popitem(last=False)  # before the new one is loaded: the peak counts
-        _bases[key] = _Base(files)
+        base = Base(_located(files), files.settings, files.engine)
+        _bases[key] = base, _opened(base.index, base.rows)
     _bases.move_to_end(key)
+    base, opened = _bases[key]
+    if base.applied == files.shard.delta_sha256:
+        return opened
     try:
-        return _bases[key].version(files)
+        base.become(_located(files))
     except BaseException:
         del _bases[key]  # it may be half changed
         raise
+    _bases[key] = base, _opened(base.index, base.all_rows)
+    return _bases[key][1]
 
 
-def hidden(rows: Any, delta: Any) -> Any:
-    """The numbers of the rows that a delta replaces or removes."""
-    ids = single(delta["id"])
-    return pc.cast(pc.indices_nonzero(pc.is_in(single(rows["id"]), value_set=ids)), pa.int64())
+def _located(files: ShardFiles) -> Located:
+    shard = files.shard
+    return Located(
+        find_file(files.folder, shard.index),
+        shard.index_sha256,
+        find_file(files.folder, shard.rows),
+        shard.rows_sha256,
+        find_file(files.folder, shard.delta) if shard.delta else None,
+        shard.delta_sha256,
+        shard.subscriptions,
+    )
+
+
+def _opened(index: Index | shared.SharedIndex, rows: Any) -> OpenShard:
+    subscribers = single(rows["subscriber"]) if "subscriber" in rows.column_names else None
+    return OpenShard(index, single(rows["id"]), subscribers)
 
 
 def stored_rows(folder: str, shard: Shard) -> Any:
@@ -174,19 +178,6 @@ def stored_rows(folder: str, shard: Shard) -> Any:
     kept = rows.filter(pc.invert(pc.is_in(rows["id"], value_set=single(delta["id"]))))
     added = delta.filter(pc.invert(delta["removed"])).select(rows.column_names)
     return pa.concat_tables([kept, added]).sort_by("id")
-
-
-def verify(path: str, wanted: str) -> None:
-    """Raises unless a file has the contents that the manifest promised."""
-    if sha256(path) != wanted:
-        raise _damaged(path, "its contents are not what the manifest says")
-
-
-def _damaged(path: str, why: object) -> IndexFormatError:
-    return IndexFormatError(
-        f"the compiled subscriptions in {path} cannot be used ({why}): compile them again with "
-        "compile_subscriptions(); if a newer Pathcast made them, this worker needs that version"
-    )
 
 
 def find_file(folder: str, name: str) -> str:
@@ -208,42 +199,3 @@ def find_file(folder: str, name: str) -> str:
         f"{name} is not in {folder} as this worker sees it, and was not shipped to it: compile to a folder "
         "that all workers see, or call match(..., ship=True)"
     )
-
-
-def read_rows(path: str) -> Any:
-    """The table in an Arrow file, mapped into memory."""
-    with pa.memory_map(path) as source:
-        return pa.ipc.open_file(source).read_all()
-
-
-def single(column: Any) -> Any:
-    """A column as one array."""
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-
-
-def numbered(rows: Any, numbers: Any = None) -> Any:
-    """What an index is made from: row numbers for ids. A table, or rows one by one if there are variables."""
-    if numbers is None:
-        numbers = pa.array(range(rows.num_rows), pa.int64())
-    columns = {"id": numbers, "xpath": rows["xpath"]}
-    for name in ("ordered", "namespaces"):
-        if rows[name].null_count < rows.num_rows:
-            columns[name] = rows[name]
-    if rows["variables"].null_count == rows.num_rows:
-        return pa.table(columns)
-    return _with_variables(rows, numbers)
-
-
-def numbered_texts(texts: Any) -> Any:
-    """Expressions without anything else, numbered."""
-    return pa.table({"id": pa.array(range(len(texts)), pa.int64()), "xpath": texts})
-
-
-def _with_variables(rows: Any, numbers: Any) -> Iterator[Any]:
-    names = ("xpath", "ordered", "namespaces", "variables")
-    at = 0
-    for batch in rows.select(names).to_batches(_ROWS):
-        for row in batch.to_pylist():
-            bound = variables_from(row["variables"])
-            yield numbers[at].as_py(), row["xpath"], row["ordered"], dict(row["namespaces"] or ()), bound
-            at += 1
