@@ -2,6 +2,10 @@
 
 A delta has the rows that are new or different since the shard was compiled, and the ids that are gone. It
 replaces the delta before it. When it becomes a large part of its shard, the shard is compiled again.
+
+Where documents are routed, a changed row goes to a shard that sees every document, and what it replaces is
+removed from the shard that has it: so the routing stays as it is, and right. Compiling the whole table puts
+such rows into their places.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ from pathcast.spark.artifact import Settings, Shard, replace_file
 from pathcast.spark.worker.compile import Refused, accepted, digest
 from pathcast.spark.worker.shards import hidden, read_rows, single
 
-__all__ = ["FEW", "changed_shards"]
+__all__ = ["FEW", "changed_shards", "routed_rows"]
 
 FEW = 1_000
 """Changes that are made on the driver at once."""
@@ -39,6 +43,31 @@ def changed_shards(
             return None
         changed[number] = shard
     return changed
+
+
+def routed_rows(folder: Path, shards: Mapping[int, Shard], rows: Any, always: int, settings: Settings) -> Any:
+    """The changes with the shards that they fall into: the first of those that see every document, and where
+    the ids are now."""
+    rows = rows.set_column(rows.column_names.index("shard"), "shard", _repeated(always, rows.num_rows))
+    changed = rows.filter(pc.invert(rows["removed"]))
+    good, _ = accepted(changed.drop_columns(["removed", "shard", "seed"]), Refused(), settings)
+    gone = rows.filter(rows["removed"])["id"].unique()
+    gone = gone.filter(pc.invert(pc.is_in(gone, value_set=single(changed["id"]))))
+    moved = single(good["id"]).cast(gone.type)
+    parts = [changed]
+    for number, shard in shards.items():
+        ids = gone if number == always else pa.concat_arrays([gone, moved])
+        there = [read_rows(str(folder / name))["id"] for name in (shard.rows, shard.delta) if name]
+        found = [each.filter(pc.is_in(each, value_set=ids)).combine_chunks() for each in there]
+        unique = pa.chunked_array(found, ids.type).unique()
+        columns = {"shard": _repeated(number, len(unique)), "id": unique}
+        columns["removed"] = pa.array([True] * len(unique), pa.bool_())
+        parts.append(_as(pa.table(columns), rows.schema))
+    return pa.concat_tables([_as(part, rows.schema) for part in parts])
+
+
+def _repeated(number: int, count: int) -> Any:
+    return pa.array([number] * count, pa.int32())
 
 
 def _changed(folder: Path, before: Shard, rows: Any, settings: Settings) -> Shard | None:
