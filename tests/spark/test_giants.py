@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 
 from tests.kafka import jars
-from tests.spark.processes import Program
+from tests.spark.processes import ROOT, Program
 
 pytestmark = [
     pytest.mark.skipif(
@@ -22,15 +23,10 @@ pytestmark = [
     pytest.mark.skipif(jars.java() is None, reason="Spark needs Java, and there is none"),
 ]
 
-WORKERS = {
-    "subscribers": 700,
-    "everything": 500,
-    "document": 900,
-    "frame": 1200,
-    "partition": 500,
-    "group": 700,
-}
-"""Megabytes that a Python worker may take, as the page says."""
+PAGE = (ROOT / "docs/spark.md").read_text(encoding="utf-8")
+# Megabytes that a Python worker may take, as the page says.
+LIMITS = re.findall(r"^\| `(\w+)` .* \| ([\d,]+) MB \|$", PAGE, re.MULTILINE)
+WORKERS = {case: int(size.replace(",", "")) for case, size in LIMITS}
 FOUND: dict[str, dict[str, Any]] = {
     "subscribers": {"rows": [100_000], "documents": 20, "grouped": [0, 100_000], "delivered": 2_000_000},
     "everything": {"rows": 110_000, "hot": 100_000},

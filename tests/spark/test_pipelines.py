@@ -22,7 +22,7 @@ from pathcast.spark import compile_subscriptions
 from tests.kafka import jars
 from tests.spark.conftest import KIND
 from tests.spark.data import world
-from tests.spark.processes import QUICK, ROOT
+from tests.spark.processes import ROOT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,8 +40,6 @@ storage: {storage}
 libraries:
   - glob:
       include: transformations/**
-configuration:
-  spark.driver.extraJavaOptions: "{quick}"
 """
 
 
@@ -55,12 +53,12 @@ def test_a_pipeline(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "transformations").mkdir()
     (tmp_path / "transformations/news.py").write_text(code.replace("/data", str(tmp_path)))
     (tmp_path / "spark-pipeline.yml").write_text(
-        SPECIFICATION.format(storage=(tmp_path / "storage").as_uri(), quick=QUICK)
+        SPECIFICATION.format(storage=(tmp_path / "storage").as_uri())
     )
     program = Path(pyspark.__file__).parent / "bin/spark-pipelines"
     environment = {name: value for name, value in os.environ.items() if name != "PYSPARK_SUBMIT_ARGS"}
     done = subprocess.run(
-        [str(program), "run", "--conf", "spark.sql.warehouse.dir=" + str(tmp_path / "tables")],
+        [str(program), "run"],
         cwd=tmp_path,
         env=environment | {"PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(ROOT / "python")},
         capture_output=True,
@@ -70,9 +68,9 @@ def test_a_pipeline(spark: SparkSession, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     rows = [
         row
-        for file in (tmp_path / "tables/answers").glob("*.parquet")
+        for file in (tmp_path / "spark-warehouse/answers").glob("*.parquet")
         for row in pq.read_table(file).to_pylist()
     ]
-    found = sorted((row["doc_id"], row["subscription_id"]) for row in rows if row["reason"] is None)
+    found = sorted((int(row["doc_id"]), row["subscription_id"]) for row in rows if row["reason"] is None)
     assert found == here.matches()
     assert len([row for row in rows if row["reason"] is not None]) == len(here.dead())

@@ -23,6 +23,7 @@ from pathcast import __version__
 from pathcast.errors import PathcastError
 from pathcast.index import Index
 from pathcast.spark.driver.compiled import Compiled
+from pathcast.spark.driver.hadoop import spark_folder
 from pathcast.spark.places import local_path
 from pathcast.spark.worker.shards import find_file
 
@@ -207,13 +208,13 @@ def _shared(spark: SparkSession, folder: str) -> Finding:
     place = f"{folder.rstrip('/')}/.pathcast-doctor-{uuid4().hex}"
     what = f"folder {folder}"
     try:
+        spark_folder(folder, spark)  # or it says why Spark cannot use it
         written = _TASKS_A_CORE * max(2, _cores(spark))
         spark.range(written).repartition(written).write.parquet(place)
         found = spark.read.parquet(place).count()
-    except PySparkException as error:
+    except (PathcastError, PySparkException) as error:
         return Finding(what, "cannot be written", str(error).splitlines()[0])
-    finally:
-        _removed(spark, place)
+    _removed(spark, place)
     advice = (
         "executors and driver must see the same folder: use a shared disk, or a store"
         if found != written

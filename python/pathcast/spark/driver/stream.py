@@ -83,8 +83,8 @@ def stream(
 
     `subscriptions` is the folder that `compile_subscriptions` writes to. Compile into it again, or
     `update_subscriptions`, and the next batch uses the new version. `output` is a folder (see `FileSink`), or
-    a `KafkaSink`, or a sink of your own. `checkpoint` is a folder that the driver can open; a stream
-    started again with the same one goes on where it ended, with the same output.
+    a `KafkaSink`, or a sink of your own. `checkpoint` is a folder that Spark and the driver open, or a URL; a
+    stream started again with the same one goes on where it ended, with the same output.
 
     Matches have `doc_id`, `subscription_id`, perhaps `subscriber`, and `document_hash`, `index_version` and
     `delivery_id`; dead letters those of `match` and the same three. See `match` for `mode`, `engine`,
