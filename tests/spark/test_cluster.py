@@ -135,6 +135,8 @@ def submitted(packed: Packed, folder: Path, port: int) -> Program:
         "spark.driver.memory": "512m",
         "spark.executor.memory": "512m",
         "spark.executor.cores": "1",
+        "spark.cores.max": "2",
+        "spark.scheduler.minRegisteredResourcesRatio": "1.0",  # jobs wait for both
         "spark.executor.extraJavaOptions": QUICK,
         "spark.driver.extraJavaOptions": QUICK,
         "spark.sql.shuffle.partitions": "4",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -270,10 +271,11 @@ def test_a_transaction_that_was_committed_is_not_sent_again(
     simple(spark, tmp_path, "//a", "//b")
     put(spark, tmp_path / "in", [(1, b"<a><b/></a>"), (2, b"<a>")], "1")
     topic, outbox, dead = (kafka.create_topic(f"{kind}-{uuid4()}") for kind in ("out", "outbox", "dead"))
-    sink = KafkaSink(kafka.bootstrap, topic, dead, outbox)
+    sink = KafkaSink(kafka.bootstrap, topic, dead, outbox, producers=3)
     run(arriving(spark, tmp_path / "in"), tmp_path, output=sink)
     again(tmp_path, 0)
-    run(arriving(spark, tmp_path / "in"), tmp_path, output=sink)
+    # In as many parts as it began with, whatever was set since.
+    run(arriving(spark, tmp_path / "in"), tmp_path, output=replace(sink, producers=5))
     rows = [json.loads(value) for _, value, _ in consume(kafka, topic)]
     assert sorted(row["subscription_id"] for row in rows) == ["//a", "//b"]
     assert [key.decode() for key, _, _ in consume(kafka, topic)] == [row["delivery_id"] for row in rows]
