@@ -14,7 +14,7 @@ pip := PIP_DISABLE_PIP_VERSION_CHECK=1 $(bin)/python -m pip install --quiet
 # Directories are in the list because a file that is gone shows only in its directory's time.
 rust := Cargo.toml Cargo.lock $(shell find crates -type d -o -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup prerequisites java demo serve tour test test-rust test-python faults fuzz miri audit reproducible browser pages docs lint \
+.PHONY: help setup prerequisites java demo serve tour test test-rust test-python faults giants fuzz miri audit reproducible browser pages docs lint \
     bench bench-quick evidence evidence-draw wheel sdist smoke sbom licences jars lock format clean
 
 help: ## Show this help
@@ -55,12 +55,16 @@ test-rust: setup ## Pass the tests of the Rust core
 test-python: java setup jars ## Pass the tests of the Python package and of the documentation
 	@$(bin)/python -m pytest --quiet -n $(JOBS) --dist worksteal
 
-faults: java setup jars ## Kill drivers, workers, brokers and the service in the middle of their work (half an hour)
-	@PATHCAST_FAULTS=1 $(bin)/python -m pytest --quiet tests/spark/test_faults.py tests/spark/test_connect.py \
+faults: java setup jars ## Kill drivers, workers, brokers and the service in the middle of their work (two hours)
+	@PATHCAST_FAULTS=1 $(bin)/python -m pytest --quiet tests/spark/test_faults.py tests/spark/test_connect.py tests/spark/test_cluster.py tests/spark/test_pipelines.py \
 	    tests/network/test_kafka_crashes.py tests/network/test_kafka_broker.py tests/network/test_kafka_partition.py \
 	    tests/network/test_kafka_parts.py
+	@PATHCAST_FAULTS=1 PATHCAST_KILLS=100 $(bin)/python -m pytest --quiet tests/spark/test_kills.py
 	@PATHCAST_KILLS=100 $(bin)/python -m pytest --quiet tests/service/test_kills.py
 	@PATHCAST_KILLS=20 $(bin)/python -m pytest --quiet tests/service/test_postgres.py
+
+giants: java setup ## Match 100,000 subscribers of one expression, documents of 200 MB and row groups of 400 MB on Spark
+	@PATHCAST_FAULTS=1 $(bin)/python -m pytest --quiet tests/spark/test_giants.py
 
 FUZZ_SECONDS ?= 600
 # No sanitizer: our code has no `unsafe`, and without one it runs several times as fast.

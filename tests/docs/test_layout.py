@@ -85,7 +85,7 @@ def test_only_transports_open_a_socket() -> None:
                 "network/transports/kafka/",
                 "network/transports/monitor.py",
                 "network/transports/overview.py",
-                "spark/driver/sinks.py",
+                "spark/worker/kafka.py",
                 "service/kafka/",
             )
         ):

@@ -1,6 +1,6 @@
 """Programs with a Spark session of their own, which the fault tests start, kill and start again.
 
-    python -m tests.spark.driver compile|files|cluster|kafka FOLDER
+    python -m tests.spark.driver compile|cluster|kafka|both FOLDER
 
 `FOLDER/world.json` says what there is to match; see `test_faults`.
 """
@@ -21,7 +21,7 @@ from tests.spark.processes import QUICK
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-DEADLINE = 150
+DEADLINE = 1200  # seconds after which it ends whatever happens
 
 
 def session(master: str, **settings: str) -> SparkSession:
@@ -51,24 +51,6 @@ def compile_all(folder: Path) -> None:
         (folder / f"manifest-{number}.json").write_bytes(manifest)
         (folder / f"hash-{number}").write_text(compiled.hash)
     spark.stop()
-
-
-def files(folder: Path) -> None:
-    """Matches the files that are there, one a batch, and ends."""
-    spark = session("local[2]")
-    documents = read_documents(
-        spark,
-        str(folder / "in"),
-        format="parquet",
-        schema="doc_id bigint, xml binary",
-        streaming=True,
-        options={"maxFilesPerTrigger": "1"},
-    )
-    query = stream(
-        documents, folder / "index", folder / "out", checkpoint=folder / "checkpoint", trigger="available"
-    )
-    (folder / "running").touch()
-    query.awaitTermination()
 
 
 def cluster(folder: Path) -> None:
@@ -107,10 +89,55 @@ def cluster(folder: Path) -> None:
 
 def kafka(folder: Path) -> None:
     """Matches a topic into another until `FOLDER/enough` is there, starting again when the stream fails."""
+    _until_enough(folder, {"kafka": folder / "checkpoint"}, "local[2]")
+
+
+def both(folder: Path) -> None:
+    """The same, and beside it files into files."""
+    states = {name: folder / f"checkpoint-{name}" for name in ("files", "kafka")}
+    # A task whose worker was killed runs again, as on a cluster.
+    _until_enough(folder, states, "local[2,4]")
+
+
+def _until_enough(folder: Path, states: dict[str, Path], master: str) -> None:
     from tests.kafka import jars
 
+    spark = session(master, **{"spark.jars": jars.connector()})
+    starts = {"files": files_stream, "kafka": kafka_stream}
+    queries: dict[str, Any] = {}
+    failures, deadline = 0, time.monotonic() + DEADLINE
+    while time.monotonic() < deadline and not (folder / "enough").exists():
+        for name, state in states.items():
+            try:
+                if name not in queries:
+                    queries[name] = starts[name](spark, folder, state)
+                queries[name].awaitTermination(0.1)
+            except Exception as error:  # it starts again
+                queries.pop(name, None)
+                failures += 1
+                (folder / f"failure-{failures}").write_text(str(error))
+        (folder / "running").touch()
+    for query in queries.values():
+        query.stop()
+    spark.stop()
+
+
+def files_stream(spark: SparkSession, folder: Path, state: Path) -> Any:
+    """Matches files into files, one a batch."""
+    documents = read_documents(
+        spark,
+        str(folder / "in"),
+        format="parquet",
+        schema="doc_id bigint, xml binary",
+        streaming=True,
+        options={"maxFilesPerTrigger": "1"},
+    )
+    return stream(documents, folder / "index", folder / "out", checkpoint=state)
+
+
+def kafka_stream(spark: SparkSession, folder: Path, state: Path) -> Any:
+    """Matches a topic into others, twenty documents a batch."""
     settings = json.loads((folder / "world.json").read_text())
-    spark = session("local[2]", **{"spark.jars": jars.connector()})
     options = {
         "kafka.bootstrap.servers": settings["servers"],
         "startingOffsets": "earliest",
@@ -126,21 +153,10 @@ def kafka(folder: Path) -> None:
         transactional=settings["transactional"],
         timeout=20,
     )
-    failures, deadline = 0, time.monotonic() + DEADLINE
-    while time.monotonic() < deadline and not (folder / "enough").exists():
-        documents = read_documents(spark, settings["in"], format="kafka", streaming=True, options=options)
-        query = stream(documents, folder / "index", sink, checkpoint=folder / "checkpoint")
-        (folder / "running").touch()
-        try:
-            while query.isActive and time.monotonic() < deadline and not (folder / "enough").exists():
-                query.awaitTermination(0.2)  # type: ignore[arg-type]  # any number does
-            query.stop()
-        except Exception as error:
-            failures += 1
-            (folder / f"failure-{failures}").write_text(str(error))
-    spark.stop()
+    documents = read_documents(spark, settings["in"], format="kafka", streaming=True, options=options)
+    return stream(documents, folder / "index", sink, checkpoint=state)
 
 
 if __name__ == "__main__":
-    todo = {"compile": compile_all, "files": files, "cluster": cluster, "kafka": kafka}[sys.argv[1]]
+    todo = {"compile": compile_all, "cluster": cluster, "kafka": kafka, "both": both}[sys.argv[1]]
     todo(Path(sys.argv[2]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -20,12 +21,23 @@ QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"  # a short l
 class Program:
     """A program in a process group of its own, with its output in a file."""
 
-    def __init__(self, command: Sequence[str], log: Path, **environment: str) -> None:
+    def __init__(
+        self, command: Sequence[str], log: Path, *, checkout: bool = True, **environment: str
+    ) -> None:
         self.log = log
-        import pathcast
+        settings = {"PYTHONPATH": "", "PYSPARK_PYTHON": "", "PYSPARK_SUBMIT_ARGS": ""}
+        if checkout:  # the program sees the package and the tests of this checkout
+            import pathcast
 
-        package = str(Path(pathcast.__file__).parents[1])
-        path = os.pathsep.join([package, str(ROOT), os.environ.get("PYTHONPATH", "")])
+            package = str(Path(pathcast.__file__).parents[1])
+            path = os.pathsep.join([package, str(ROOT), os.environ.get("PYTHONPATH", "")])
+            settings = {
+                "PYTHONPATH": path.rstrip(os.pathsep),
+                "PYSPARK_PYTHON": sys.executable,
+                "PYSPARK_SUBMIT_ARGS": f'--driver-java-options "{QUICK}" pyspark-shell',
+            }
+        given = {name: value for name, value in os.environ.items() if name not in settings}
+        given |= {name: value for name, value in settings.items() if value}
         with log.open("ab") as output:
             self.process = subprocess.Popen(
                 command,
@@ -33,14 +45,7 @@ class Program:
                 stdout=output,
                 stderr=output,
                 cwd=log.parent,
-                env={
-                    **os.environ,
-                    "PYTHONPATH": path.rstrip(os.pathsep),
-                    "PYSPARK_PYTHON": sys.executable,
-                    "PYSPARK_SUBMIT_ARGS": f'--driver-java-options "{QUICK}" pyspark-shell',
-                    "SPARK_LOCAL_IP": "127.0.0.1",
-                    **environment,
-                },
+                env={**given, "SPARK_LOCAL_IP": "127.0.0.1", **environment},
                 start_new_session=True,
             )
         # It waits for the end of its input, which comes when this process ends, however it ends.
@@ -96,6 +101,26 @@ class Program:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-count:])
 
 
+def python_workers(program: int) -> list[int]:
+    """The processes of Python workers below a driver: Spark's daemon forks them."""
+    parents: dict[int, list[int]] = {}
+    daemons = []
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError, ValueError):
+            number = int(entry.name)
+            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            parents.setdefault(parent, []).append(number)
+            if b"pyspark.daemon" in (entry / "cmdline").read_bytes():
+                daemons.append(number)
+    below, found = {program}, [program]
+    while found:
+        children = parents.get(found.pop(), [])
+        below.update(children)
+        found += children
+    mine = [number for number in daemons if number in below]
+    return sorted(child for number in mine for child in parents.get(number, []))
+
+
 def driver(job: str, folder: Path) -> Program:
     """`tests.spark.driver` with a job."""
     return Program([sys.executable, "-m", "tests.spark.driver", job, str(folder)], folder / f"{job}.log")
@@ -111,3 +136,11 @@ def spark_class(folder: Path, name: str, *arguments: str) -> Program:
     return Program(
         command, log, SPARK_HOME=str(home), SPARK_DAEMON_MEMORY="256m", SPARK_DAEMON_JAVA_OPTS=QUICK
     )
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

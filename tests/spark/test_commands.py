@@ -24,9 +24,9 @@ needs_java = pytest.mark.skipif(
 )
 
 
-def ran(*words: str | Path) -> subprocess.CompletedProcess[str]:
+def ran(*words: str | Path, **settings: str) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if name != "PYSPARK_SUBMIT_ARGS"}
-    environment |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    environment |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", **settings}
     return subprocess.run(
         [str(word) for word in words], env=environment, cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -119,6 +119,16 @@ def test_mistakes_in_the_call(tmp_path: Path) -> None:
     assert Path(pathcast("script").stdout.strip()).exists()
 
 
+def test_a_wrong_index_is_told_before_spark_starts(tmp_path: Path) -> None:
+    words = (NEWS / "documents", "-i", tmp_path / "none", "-o", tmp_path / "answers")
+    streaming = ("--format", "xml", "--checkpoint", tmp_path / "state")
+    for command in (("match", *words), ("stream", *words, *streaming)):
+        done = ran(sys.executable, "-m", "pathcast", "spark", *command, PATH=str(tmp_path), JAVA_HOME="")
+        assert done.returncode == 2
+        # There is no Java in sight: it was not missed.
+        assert done.stderr.startswith(f"pathcast: {tmp_path / 'none'} holds no compiled subscriptions")
+
+
 @needs_java
 def test_a_small_demo(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
@@ -138,15 +148,20 @@ def test_a_small_demo(tmp_path: Path) -> None:
 
 @needs_java
 def test_the_doctor_says_what_to_change(index: Path, tmp_path: Path) -> None:
-    done = pathcast("doctor", "-i", index, "--master", "local[2]")
+    folders = ("--folder", tmp_path / "out", "--folder", "nowhere://at/all")
+    done = pathcast("doctor", "-i", index, "--master", "local[2]", *folders[:2])
     assert done.returncode == 0, done.stdout + done.stderr
+    assert not list((tmp_path / "out").iterdir())
     for text in (
         "Java: ",
         "pathcast on executors: ",
         "index folder: seen by all executors",
         "MB outside Java",
+        "Java of executors: ",
+        "8 of 8 rows that executors wrote are there",
     ):
         assert text in done.stdout
-    done = pathcast("doctor", "-i", tmp_path / "nowhere", "--master", "local[2]")
+    done = pathcast("doctor", "-i", tmp_path / "nowhere", "--master", "local[2]", *folders[2:])
     assert done.returncode == 1
+    assert "CHANGE  folder nowhere://at/all: cannot be written" in done.stdout
     assert re.search(r"CHANGE  index: .*\n +.*holds no compiled subscriptions", done.stdout)

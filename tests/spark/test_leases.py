@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 
+from pathcast.errors import PathcastError
 from pathcast.spark.artifact import Manifest, Settings, Shard
 from pathcast.spark.leases import Lease, check_types, lease_newest, leases, remove_unused, writing
 
@@ -87,5 +88,5 @@ def test_types_that_a_stream_relies_on(tmp_path: Path) -> None:
 
 
 def test_where_it_cannot_look_is_told() -> None:
-    with pytest.raises(ValueError, match="dbfs:/x is not a folder"):
+    with pytest.raises(PathcastError, match="dbfs:/x needs fsspec and what it opens such URLs with"):
         remove_unused("dbfs:/x")

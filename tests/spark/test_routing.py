@@ -23,7 +23,7 @@ from pathcast.spark.requirements import prefixed, requirements
 from pathcast.spark.worker.placing import place_of
 from pathcast.spark.worker.route import open_router
 from tests.property.generate import draw_document, draw_subscription
-from tests.spark.data import SUBSCRIPTIONS, World, world
+from tests.spark.data import SUBSCRIPTIONS, Row, World, world
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -162,6 +162,9 @@ def test_rows_with_one_id_are_refused_wherever_they_would_go(spark: SparkSession
     compiled = compile_subscriptions(table, tmp_path / "index", shards=SHARDS, route=True)
     assert compiled.subscriptions == 49
     assert {row.id for row in compiled.rejected.collect()} == {"n1"}
+    many = spark.range(1001).selectExpr("concat('m', id) as id", "'//a' as xpath")
+    with pytest.raises(ValueError, match="compile the whole table again"):
+        update_subscriptions(compiled, changed=many)
 
 
 def test_few_changes_go_where_they_belong(spark: SparkSession, tmp_path: Path) -> None:
@@ -208,6 +211,44 @@ def test_few_changes_go_where_they_belong(spark: SparkSession, tmp_path: Path) -
     rows |= back
     check(updated)
     check(Compiled.open(tmp_path / "index"))
+
+
+def test_changes_of_all_kinds_are_seen(spark: SparkSession, tmp_path: Path) -> None:
+    seed = 12
+    here, random = world(seed, documents=80, subscriptions=160), Random(seed)
+    documents, table = here.frames(spark)
+    compiled = compile_subscriptions(table, tmp_path / "index", shards=SHARDS, route=True)
+    rows = {row[0]: row for row in here.rows}
+
+    def frame(some: list[Row]) -> DataFrame:
+        return spark.createDataFrame(some, SUBSCRIPTIONS)
+
+    def check() -> None:
+        index = pathcast.Index()
+        for id, xpath, ordered, namespaces, _ in rows.values():
+            index.add(id, xpath, ordered=ordered, namespaces=namespaces)
+        now = World(list(rows.values()), here.documents, index)
+        for subscriptions in (compiled, compile_subscriptions(frame(now.rows), tmp_path / "again", shards=2)):
+            found = match(documents, subscriptions).matches.collect()
+            assert sorted((row.doc_id, row.subscription_id) for row in found) == now.matches()
+        assert compiled.subscriptions == len(rows)
+
+    for _ in range(3):
+        before = compiled.manifest
+        others = random.sample(sorted(rows), 24)
+        changed = [(others[at], *rows[others[at + 1]][1:]) for at in range(8)]
+        changed += [(f"new {random.random()}", *rows[each][1:]) for each in others[8:12]]
+        refused: Row = (others[12], "//a[", None, None, None)
+        removed = [(each,) for each in [*others[16:24], others[0], "nobody"]]
+        compiled = update_subscriptions(
+            compiled, frame([*changed, refused]), spark.createDataFrame(removed, "id string")
+        )
+        rows |= {row[0]: row for row in changed}
+        for each in others[16:24]:
+            del rows[each]
+        assert [row.id for row in compiled.rejected.collect()] == [others[12]]
+        assert [shard.base for shard in compiled.manifest.shards] == [shard.base for shard in before.shards]
+        check()
 
 
 def test_a_refused_subscription_leaves_nothing_in_the_routing_index(

@@ -12,15 +12,26 @@ import pytest
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("fsspec", reason="fsspec is not installed")
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 import pathcast
-from pathcast.spark import Compiled, MatchOptions, compile_subscriptions, match, stream, update_subscriptions
+from pathcast.spark import (
+    Compiled,
+    MatchOptions,
+    compile_subscriptions,
+    match,
+    remove_unused,
+    stream,
+    update_subscriptions,
+)
 from pathcast.spark.driver.workers import opened_from
 from pathcast.spark.store import mirror
 from pathcast.spark.worker.shards import open_shard
 from tests.spark.data import world
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 
 @pytest.fixture
@@ -41,7 +52,7 @@ def test_a_store_serves_an_index(spark: SparkSession, tmp_path: Path, url: str, 
     shutil.rmtree(mirror(url))
     compiled = Compiled.open(url)
     assert compiled.hash == made.hash
-    assert [path.name for path in mirror(url).iterdir()] == ["manifest.json"]
+    assert not list(mirror(url).iterdir())  # workers fetch
     matches, _ = match(documents, compiled)
     assert sorted((row.doc_id, row.subscription_id) for row in matches.collect()) == here.matches()
     assert {path.name for path in mirror(url).iterdir()} >= {
@@ -69,14 +80,44 @@ def test_a_new_version_leaves_the_files_of_the_old_one(spark: SparkSession, tmp_
         open_shard(files)
 
 
-def test_what_a_store_cannot_do_is_told(spark: SparkSession, tmp_path: Path, url: str) -> None:
+def test_a_stored_index_changes_under_a_stream(spark: SparkSession, tmp_path: Path, url: str) -> None:
+    def told(*rows: tuple[str, str]) -> DataFrame:
+        return spark.createDataFrame(rows, "id string, xpath string")
+
     with pytest.raises(pathcast.IndexFormatError, match="holds no compiled subscriptions"):
         Compiled.open(url)
-    rows = spark.createDataFrame([("s", "//a")], "id string, xpath string")
-    compiled = compile_subscriptions(rows, url)
-    with pytest.raises(ValueError, match="changed by compiling the whole table again"):
-        update_subscriptions(compiled, changed=rows)
+    one = compile_subscriptions(told(("s", "//a"), ("t", "//b")), url)
     (tmp_path / "in").mkdir()
-    arriving = spark.readStream.schema("doc_id string, xml string").parquet(str(tmp_path / "in"))
-    with pytest.raises(ValueError, match="needs a folder that this process can open"):
-        stream(arriving, url, tmp_path / "out", checkpoint=tmp_path / "state")
+    versions = [one]
+    for number in range(3):
+        if number:
+            changed = told(("s", f"//a[@n = {number}]"), (f"s{number}", "//a"))
+            versions.append(update_subscriptions(url, changed, told(("t", "")).drop("xpath")))
+            assert Compiled.open(url).hash == versions[-1].hash
+        pq.write_table(
+            pa.table({"doc_id": [str(number)], "xml": [f"<a n='{number}'><b/></a>"]}),
+            tmp_path / f"in/{number}.parquet",
+        )
+        arriving = spark.readStream.schema("doc_id string, xml string").parquet(str(tmp_path / "in"))
+        query = stream(arriving, url, tmp_path / "out", checkpoint=tmp_path / "state", trigger="available")
+        assert query.awaitTermination(120)
+        remove_unused(url)
+    rows = spark.read.parquet(str(tmp_path / "out/matches")).collect()
+    found = sorted((row.doc_id, row.subscription_id, row.index_version) for row in rows)
+    hashes = [each.hash for each in versions]
+    assert found == [
+        ("0", "s", hashes[0]),
+        ("0", "t", hashes[0]),
+        ("1", "s", hashes[1]),
+        ("1", "s1", hashes[1]),
+        ("2", "s", hashes[2]),
+        ("2", "s1", hashes[2]),
+        ("2", "s2", hashes[2]),
+    ]
+    # A lease in the store keeps the versions of the last batch and of the one before.
+    left = {path.name for path in (tmp_path / "store").iterdir()}
+    assert [each.manifest.name in left for each in versions] == [False, True, True]
+    assert len([name for name in left if name.startswith("lease-stream-")]) == 1
+    assert remove_unused(url, grace=3600) == []
+    with pytest.raises(TypeError, match="ids of type string"):
+        compile_subscriptions(spark.createDataFrame([(1, "//a")], "id bigint, xpath string"), url)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -18,7 +20,9 @@ from pathcast.spark import (
     BatchMetrics,
     FileSink,
     KafkaSink,
+    MetricsListener,
     StreamError,
+    StreamProgress,
     compile_subscriptions,
     delivery_id,
     document_hash,
@@ -94,11 +98,14 @@ def simple(spark: SparkSession, place: Path, *xpaths: str) -> str:
     return compile_subscriptions(spark.createDataFrame(rows, "id string, xpath string"), place / "index").hash
 
 
-@pytest.mark.parametrize("shards", [1, 3])
-def test_a_stream_gives_what_the_index_gives(spark: SparkSession, tmp_path: Path, shards: int) -> None:
+@pytest.mark.parametrize(("shards", "route"), [(1, False), (3, False), (4, True)])
+def test_a_stream_gives_what_the_index_gives(
+    spark: SparkSession, tmp_path: Path, shards: int, route: bool
+) -> None:
     here = the_world()
     _, subscriptions = here.frames(spark)
-    compiled = compile_subscriptions(subscriptions, tmp_path / "index", shards=shards)
+    compiled = compile_subscriptions(subscriptions, tmp_path / "index", shards=shards, route=route)
+    assert (compiled.manifest.routing is not None) == route
     for at in range(0, len(here.documents), 50):
         put(spark, tmp_path / "in", here.documents[at : at + 50], f"{at:04}")
     run(arriving(spark, tmp_path / "in", 1), tmp_path)
@@ -125,6 +132,60 @@ def test_a_stream_gives_what_the_index_gives(spark: SparkSession, tmp_path: Path
     assert all(0 <= line["core_milliseconds"] <= 2 * line["milliseconds"] for line in told)
     # The first five documents came twice: the same bytes have the same delivery ids.
     assert len(set(here.matches())) == read_deliveries(spark, tmp_path / "out").count()
+
+
+@pytest.mark.parametrize(("shards", "outboxes"), [(3, False), (1, True), (3, True)])
+def test_the_source_is_read_once(spark: SparkSession, tmp_path: Path, shards: int, outboxes: bool) -> None:
+    rows = spark.createDataFrame([(each, each) for each in ("//a", "//b", "//c")], "id string, xpath string")
+    compile_subscriptions(rows, tmp_path / "index", shards=shards)
+    put(spark, tmp_path / "in", [(number, f"<a n='{number}'/>".encode()) for number in range(40)], "1")
+    read = str(tmp_path / "read")
+
+    def counted(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            with open(read, "a") as lines:
+                lines.write(f"{batch.num_rows}\n")
+            yield batch
+
+    counted.__annotations__ = {}  # Spark reads annotations
+    documents = arriving(spark, tmp_path / "in").mapInArrow(counted, SCHEMA)
+    run(documents, tmp_path, output=FileSink(str(tmp_path / "out"), outboxes=outboxes))
+    assert sum(map(int, Path(read).read_text().split())) == 40
+    assert len(pairs(spark.read.parquet(str(tmp_path / "out/matches")))) == 40
+
+
+def test_jobs_and_listeners_tell_of_a_batch(spark: SparkSession, tmp_path: Path) -> None:
+    if KIND == "connect":
+        pytest.skip("both are of the driver")
+    version = simple(spark, tmp_path, "//a")
+    put(spark, tmp_path / "in", [(1, b"<a/>"), (2, b"<a>")], "1")
+    put(spark, tmp_path / "in", [(3, b"<a/>")], "2")
+    seen: list[StreamProgress] = []
+    listener = MetricsListener(seen.append)
+    spark.streams.addListener(listener)
+    try:
+        run(arriving(spark, tmp_path / "in", 1), tmp_path, name="told")
+        deadline = monotonic() + WAIT
+        while len(seen) < 2:  # Spark tells later
+            assert monotonic() < deadline
+    finally:
+        spark.streams.removeListener(listener)
+    assert [(each.name, each.batch.batch, each.batch.documents) for each in seen] == [
+        ("told", 0, 2),
+        ("told", 1, 1),
+    ]
+    first = json.loads(seen[0].line())
+    assert (first["matches"], first["dead_letters"], first["index_version"]) == (1, 1, version)
+    assert seen[0].documents_per_second > 0
+    assert seen[0].trigger_milliseconds >= seen[0].batch.milliseconds
+    jvm: Any = spark._jvm
+    jobs = spark.sparkContext._jsc.sc().statusStore().jobsList(jvm.java.util.ArrayList())
+    described = {
+        jobs.apply(at).description().get()
+        for at in range(jobs.size())
+        if jobs.apply(at).description().isDefined()
+    }
+    assert f"pathcast: batch 1 with index version {version[:12]}" in described
 
 
 def test_a_new_version_takes_effect_with_the_next_batch(spark: SparkSession, tmp_path: Path) -> None:
@@ -210,10 +271,11 @@ def test_a_transaction_that_was_committed_is_not_sent_again(
     simple(spark, tmp_path, "//a", "//b")
     put(spark, tmp_path / "in", [(1, b"<a><b/></a>"), (2, b"<a>")], "1")
     topic, outbox, dead = (kafka.create_topic(f"{kind}-{uuid4()}") for kind in ("out", "outbox", "dead"))
-    sink = KafkaSink(kafka.bootstrap, topic, dead, outbox)
+    sink = KafkaSink(kafka.bootstrap, topic, dead, outbox, producers=3)
     run(arriving(spark, tmp_path / "in"), tmp_path, output=sink)
     again(tmp_path, 0)
-    run(arriving(spark, tmp_path / "in"), tmp_path, output=sink)
+    # In as many parts as it began with, whatever was set since.
+    run(arriving(spark, tmp_path / "in"), tmp_path, output=replace(sink, producers=5))
     rows = [json.loads(value) for _, value, _ in consume(kafka, topic)]
     assert sorted(row["subscription_id"] for row in rows) == ["//a", "//b"]
     assert [key.decode() for key, _, _ in consume(kafka, topic)] == [row["delivery_id"] for row in rows]
@@ -295,7 +357,7 @@ def test_what_cannot_be_is_told(spark: SparkSession, tmp_path: Path) -> None:
         run(documents, tmp_path, document="text")
     with pytest.raises(ValueError, match="mode must be"):
         run(documents, tmp_path, mode="LENIENT")
-    with pytest.raises(ValueError, match="mount it"):
+    with pytest.raises(pathcast.PathcastError, match="s3://bucket/checkpoint"):
         run(documents, tmp_path, checkpoint="s3://bucket/checkpoint")
     run(documents, tmp_path)
     # Another checkpoint would write its batch 0 over that of this one.

@@ -35,7 +35,7 @@ def tar(mode: str) -> bytes:
 
 
 def read(path: Path, job: UnpackJob = JOB) -> dict[str, bytes]:
-    return {name.removeprefix(str(path)): text for name, text in documents_of(str(path), job)}
+    return {name.removeprefix(str(path)): bytes(text) for name, text in documents_of(str(path), job)}
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])

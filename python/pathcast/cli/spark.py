@@ -6,6 +6,7 @@ What needs pyspark is imported inside the commands: help works without it.
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 import tempfile
 import time
@@ -74,7 +75,7 @@ Master: TypeAlias = Annotated[
 ]
 Memory: TypeAlias = Annotated[str, typer.Option(metavar="SIZE", help="Memory of a driver started here.")]
 Index: TypeAlias = Annotated[
-    Path, typer.Option("--index", "-i", metavar="DIR", help="The folder of compiled subscriptions.")
+    str, typer.Option("--index", "-i", metavar="DIR", help="The folder or URL of compiled subscriptions.")
 ]
 Documents: TypeAlias = Annotated[
     str, typer.Argument(metavar="DOCUMENTS", help="A file, folder, pattern or topic as Spark takes it.")
@@ -111,7 +112,9 @@ def compile_command(
         ),
     ] = None,
     *,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where the index goes.")],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="DIR", help="Where the index goes: a folder or a URL.")
+    ],
     database: Annotated[
         str | None,
         typer.Option(metavar="URL", help="Instead: the store of a service.", show_default=False),
@@ -221,11 +224,17 @@ def match(
       spark-submit --master spark://host:7077 $(pathcast spark script) match /data/news -i index -o /data/out
     """
     _check_index(index)
-    with _spark("match", master, memory) as spark, _watched(spark, "Matching documents"):
+    with (
+        _progress(master) as told,
+        _spark("match", master, memory) as spark,
+        _watched(spark, "Matching documents", told),
+    ):
         from pathcast.spark import Compiled, match_tagged, read_documents, split_tagged
 
         start = time.perf_counter()
-        compiled = Compiled.open(index)
+        compiled = Compiled.open(index, spark)
+        if "connect" not in type(spark).__module__:
+            spark.sparkContext.setJobDescription(f"pathcast match with index version {compiled.hash[:12]}")
         frame = read_documents(
             spark,
             documents,
@@ -352,7 +361,11 @@ def stream(
 @app.command()
 def doctor(
     index: Annotated[
-        Path | None, typer.Option("--index", "-i", metavar="DIR", help="Also look at this index.")
+        str | None, typer.Option("--index", "-i", metavar="DIR", help="Also look at this index.")
+    ] = None,
+    folder: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DIR", help="Also see whether driver and executors can write to this folder."),
     ] = None,
     master: Master = None,
     memory: Memory = "2g",
@@ -370,7 +383,7 @@ def doctor(
     with _spark("doctor", master, memory) as spark:
         from pathcast.spark.driver.doctor import examine
 
-        findings = examine(spark, str(index) if index else None)
+        findings = examine(spark, index, folder or ())
     for finding in findings:
         typer.echo(printable(f"{'ok    ' if finding.ok else 'CHANGE'}  {finding.what}: {finding.found}"))
         if finding.advice:
@@ -393,12 +406,14 @@ def script(version: Version = False) -> None:
     typer.echo(Path(found.submodule_search_locations[0]) / "cli" / "spark_submit.py")
 
 
-def _check_index(index: Path) -> None:
+def _check_index(index: str) -> None:
     """Says at once what is wrong with an index: a session takes ten seconds to start."""
     try:
         from pathcast.spark import Compiled
+        from pathcast.spark.places import local_path
 
-        Compiled.open(index)
+        if local_path(index) is not None:  # a URL may need the session
+            Compiled.open(index)
     except ModuleNotFoundError as error:
         fail(_missing(error))
     except (PathcastError, ValueError) as error:
@@ -440,13 +455,32 @@ def _reason(text: str) -> str:
 
 
 @contextmanager
-def _watched(spark: SparkSession, what: str) -> Iterator[None]:
-    """Shows on a terminal that work goes on and, where the session tells, how many tasks are done."""
+def _progress(master: str | None) -> Iterator[Path | None]:
+    """A folder in which workers tell how far they are, if there is somebody to see it and they are here."""
+    from pathcast.spark.progress import VARIABLE
+
+    if not Console(stderr=True).is_terminal or not (master is None or master.startswith("local")):
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="pathcast-progress-") as folder:
+        os.environ[VARIABLE] = folder
+        try:
+            yield Path(folder)
+        finally:
+            del os.environ[VARIABLE]
+
+
+@contextmanager
+def _watched(spark: SparkSession, what: str, folder: Path | None = None) -> Iterator[None]:
+    """Shows on a terminal that work goes on and, where it is known, how far it is."""
+    from pathcast.spark.progress import gathered
+
     console = Console(stderr=True)
     if not console.is_terminal:
         yield
         return
     ended = Event()
+    start = time.perf_counter()
     with console.status(what) as status:
 
         def follow() -> None:
@@ -455,7 +489,10 @@ def _watched(spark: SparkSession, what: str) -> Iterator[None]:
                 stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
                 done = sum(stage.numCompletedTasks for stage in stages if stage)
                 tasks = sum(stage.numTasks for stage in stages if stage)
-                status.update(f"{what}: {done:,} of {tasks:,} tasks" if tasks else what)
+                text = f"{what}: {done:,} of {tasks:,} tasks" if tasks else what
+                if folder is not None:
+                    text += "; " + gathered(folder).line(time.perf_counter() - start, time.time())
+                status.update(text)
 
         follower = Thread(target=follow, daemon=True)
         follower.start()

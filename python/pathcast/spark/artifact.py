@@ -24,7 +24,7 @@ import hashlib
 import json
 import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -238,9 +238,14 @@ class Manifest:
     @classmethod
     def read(cls, folder: Path, name: str = MANIFEST) -> Manifest:
         """The manifest of a folder; `IndexFormatError` says what is wrong with it and what to do."""
-        path = folder / name
+        return cls.parsed((folder / name).read_bytes, str(folder), name)
+
+    @classmethod
+    def parsed(cls, read: Callable[[], bytes], folder: str, name: str) -> Manifest:
+        """The manifest that is read, from wherever that is."""
+        path = f"{folder}/{name}"
         try:
-            contents = json.loads(path.read_bytes())
+            contents = json.loads(read())
         except FileNotFoundError:
             raise IndexFormatError(
                 f"{folder} holds no compiled subscriptions ({name} is missing): {_AGAIN}"

@@ -16,14 +16,17 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from fnmatch import fnmatchcase
 from time import time
+from typing import TypeAlias
 from uuid import uuid4
 
-from pathcast.spark.artifact import Manifest, replace_file, version_file
-from pathcast.spark.places import local_path
+from pathcast.spark.artifact import MANIFEST, Manifest, version_file
+from pathcast.spark.folders import Folder, LocalFolder, folder_at
 
-__all__ = ["Lease", "check_types", "lease_newest", "leases", "remove_unused", "writing"]
+__all__ = ["Lease", "check_types", "lease_newest", "leases", "manifest_in", "remove_unused", "writing"]
+
+Place: TypeAlias = str | os.PathLike[str] | Folder
 
 LASTS = 30 * 24 * 3600.0
 """Seconds that the lease of a stream outlives its last batch."""
@@ -43,35 +46,39 @@ class Lease:
     types: dict[str, str | None] = field(default_factory=dict)
     """The types that the columns of every later version must have: `id_type`, `subscriber_type`."""
 
-    def write(self, folder: Path) -> None:
+    def write(self, folder: Place) -> None:
         """Takes or renews it."""
-        replace_file(folder / f"lease-{self.holder}.json", json.dumps(asdict(self)).encode())
+        folder_at(folder).write(f"lease-{self.holder}.json", json.dumps(asdict(self)).encode())
 
-    def end(self, folder: Path) -> None:
+    def end(self, folder: Place) -> None:
         """Gives it back."""
-        (folder / f"lease-{self.holder}.json").unlink(missing_ok=True)
+        folder_at(folder).remove(f"lease-{self.holder}.json")
 
 
-def leases(folder: Path) -> list[Lease]:
+def leases(place: Place) -> list[Lease]:
     """Those that hold; the others are deleted. A damaged one holds everything: nobody knows what it says."""
-    found = []
-    for path in sorted(folder.glob("lease-*.json")):
+    folder, found = folder_at(place), []
+    for name in _fitting(folder.names(), "lease-*.json"):
         try:
-            values = json.loads(path.read_bytes())
+            values = json.loads(folder.read(name))
             lease = Lease(**{**values, "files": tuple(values["files"])})
         except FileNotFoundError:
             continue
         except (ValueError, TypeError, KeyError):
-            lease = Lease(path.stem, path.stat().st_mtime + LASTS, since=0.0)
+            lease = Lease(name.removesuffix(".json"), folder.changed(name) + LASTS, since=0.0)
         if lease.until < time():
-            path.unlink(missing_ok=True)
+            folder.remove(name)
         else:
             found.append(lease)
     return found
 
 
+def _fitting(names: Iterable[str], *patterns: str) -> list[str]:
+    return [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)]
+
+
 @contextmanager
-def writing(folder: Path) -> Iterator[None]:
+def writing(folder: Place) -> Iterator[None]:
     """Files that are written within the block are left alone until a manifest names them."""
     lease = Lease(f"compile-{uuid4().hex}", time() + _WRITES, since=time() - 60.0)
     lease.write(folder)
@@ -81,55 +88,54 @@ def writing(folder: Path) -> Iterator[None]:
         lease.end(folder)
 
 
-def remove_unused(folder: str | os.PathLike[str], *, grace: float = 0.0) -> list[str]:
-    """Deletes the files of older versions that nobody holds a lease for, and returns their names.
-
-    Streams hold leases for what they may need again. A table that `match` planned with an older version does
-    not: with `grace`, files are left for that many seconds after a newer version replaced theirs.
-    """
-    place = _local(folder)
-    manifest = Manifest.read(place)
+def remove_unused(folder: Place, *, grace: float = 0.0) -> list[str]:
+    """Deletes the files of older versions that nobody holds a lease for, and returns their names."""
+    place = folder_at(folder)
+    manifest = manifest_in(place)
     used = {*manifest.files, manifest.name}
     held = leases(place)
     for lease in held:
         used |= set(lease.files)
     oldest = min([time() - grace, *(lease.since for lease in held if lease.since is not None)])
+    # Files of this machine have the time at which they were replaced; others only that of their making.
+    replaced = 0.0 if isinstance(place, LocalFolder) else place.changed(MANIFEST)
+    if grace and replaced > time() - grace:
+        return []
     removed = []
-    for path in sorted([*place.glob("shard-*"), *place.glob(version_file("*"))]):
+    for name in _fitting(place.names(), "shard-*", "routing-*", version_file("*")):
         with suppress(FileNotFoundError):
-            if path.name not in used and path.stat().st_mtime <= oldest:
-                path.unlink()
-                removed.append(path.name)
+            if name not in used and place.changed(name) <= oldest:
+                place.remove(name)
+                removed.append(name)
     return removed
 
 
-def _local(folder: str | os.PathLike[str]) -> Path:
-    place = local_path(folder)
-    if place is None:
-        raise ValueError(f"{os.fspath(folder)} is not a folder that this process can open")
-    return place
+def manifest_in(place: Place, name: str = MANIFEST) -> Manifest:
+    """The manifest of a folder, or that of a version in it."""
+    folder = folder_at(place)
+    return Manifest.parsed(lambda: folder.read(name), folder.place, name)
 
 
-def lease_newest(folder: Path, holder: str, also: Iterable[Manifest] = ()) -> Manifest:
+def lease_newest(place: Place, holder: str, also: Iterable[Manifest] = ()) -> Manifest:
     """The newest version, with a lease for it and for the others that are given."""
-    others = list(also)
+    folder, others = folder_at(place), list(also)
     while True:
-        manifest = Manifest.read(folder)
+        manifest = manifest_in(folder)
         names = {name for each in (manifest, *others) for name in (*each.files, each.name)}
         Lease(holder, time() + LASTS, tuple(sorted(names)), types=manifest.types).write(folder)
-        if Manifest.read(folder).hash == manifest.hash:
+        if manifest_in(folder).hash == manifest.hash:
             return manifest
 
 
-def check_types(folder: Path, types: dict[str, str | None]) -> None:
+def check_types(place: Place, types: dict[str, str | None]) -> None:
     """Raises `TypeError` if a stream reads this folder and could not go on with columns of these types."""
-    for lease in leases(folder):
+    for lease in leases(place):
         if lease.types and lease.types != types:
             raise TypeError(
                 f"the stream {lease.holder} reads this folder with {_types(lease.types)}, and these "
                 f"subscriptions have {_types(types)}: its rows would not fit those that it wrote. Cast the "
                 "columns, or compile to another folder; if that stream is over, delete "
-                f"{folder / f'lease-{lease.holder}.json'}"
+                f"{folder_at(place).place}/lease-{lease.holder}.json"
             )
 
 

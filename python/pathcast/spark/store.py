@@ -1,4 +1,4 @@
-"""Compiled subscriptions in an object store, as any URL that `fsspec` opens.
+"""Compiled subscriptions that are not in this machine's file system: what each host keeps of them.
 
 The files of a version are named after their contents and never change, so what a machine has fetched once it
 need not fetch again: processes of a host share a folder of such files, its mirror of the URL. A worker
@@ -12,10 +12,9 @@ import os
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-from pathcast.errors import PathcastError
 from pathcast.spark.artifact import MANIFEST, replace_file
+from pathcast.spark.folders import Folder, folder_at
 
 __all__ = ["fetched", "mirror", "mirrored", "publish"]
 
@@ -29,56 +28,30 @@ def mirror(url: str) -> Path:
     return folder
 
 
-def fetched(url: str, name: str) -> Path:
+def fetched(url: str | Folder, name: str) -> Path:
     """A file of a version, from the mirror if it is there. Who opens it checks its contents."""
-    place = mirror(url) / name
+    place = mirror(url if isinstance(url, str) else url.place) / name
     if not place.exists():
-        replace_file(place, _read(url, name))
+        folder_at(url).fetch(name, place)
     return place
 
 
-def mirrored(url: str) -> Path:
-    """The mirror with the present manifest in it."""
-    folder = mirror(url)
+def mirrored(url: str | Folder, name: str = MANIFEST) -> Path:
+    """The mirror with the present manifest in it, or with that of a version."""
+    source = folder_at(url)
+    folder = mirror(source.place)
     try:
-        replace_file(folder / MANIFEST, _read(url, MANIFEST))
+        replace_file(folder / name, source.read(name))
     except FileNotFoundError:
-        (folder / MANIFEST).unlink(missing_ok=True)
+        (folder / name).unlink(missing_ok=True)
     return folder
 
 
-def publish(folder: Path, names: Iterable[str], url: str) -> None:
+def publish(folder: Path, names: Iterable[str], url: str | Folder) -> None:
     """Copies the files that the store does not have, and then the manifest."""
-    system, inside = _system(url)
-    system.makedirs(inside, exist_ok=True)
-    there = {each.rpartition("/")[2] for each in system.ls(inside, detail=False)}
+    target = folder_at(url)
+    there = set(target.names())
     for name in names:
         if name not in there:
-            _write(system, f"{inside}/{name}", (folder / name).read_bytes())
-    _write(system, f"{inside}/{MANIFEST}", (folder / MANIFEST).read_bytes())
-
-
-def _write(system: Any, path: str, contents: bytes) -> None:
-    # A name that is there stands for whole contents, also where writing a file shows before it ends.
-    part = f"{path}.part"
-    system.pipe_file(part, contents)
-    system.mv(part, path)
-
-
-def _read(url: str, name: str) -> bytes:
-    system, inside = _system(url)
-    contents: bytes = system.cat_file(f"{inside}/{name}")
-    return contents
-
-
-def _system(url: str) -> tuple[Any, str]:
-    kind, _, rest = url.partition(":")
-    try:
-        import fsspec
-
-        # One slash, as Hadoop takes it, would be a path of this machine to fsspec.
-        system, inside = fsspec.core.url_to_fs(url if rest.startswith("//") else f"{kind}://{rest}")
-    except (ImportError, OSError, TypeError, ValueError) as error:
-        raise PathcastError(f"{url} needs fsspec and what it opens such URLs with: {error}") from error
-    system.invalidate_cache()
-    return system, inside.rstrip("/")
+            target.put(name, folder / name)
+    target.write(MANIFEST, (folder / MANIFEST).read_bytes())

@@ -54,9 +54,10 @@ def answers(
     function: Callable[[Any], Any],
     manifest: Manifest,
     nodes: bool = False,
+    id_type: DataType | None = None,
 ) -> DataFrame:
     """What workers say to documents, given as columns `id` and `document`."""
-    schema = sent_columns(result, documents.schema["id"].dataType, manifest, nodes)
+    schema = sent_columns(result, id_type or documents.schema["id"].dataType, manifest, nodes)
     return unlisted(documents.mapInArrow(function, schema), schema)
 
 

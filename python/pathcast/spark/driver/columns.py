@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType
 
-__all__ = ["column_type", "quoted"]
+__all__ = ["column_type", "known_columns", "quoted"]
 
 
 def column_type(frame: DataFrame, name: str, what: str, accepted: Sequence[type[DataType]] = ()) -> DataType:
@@ -25,6 +26,17 @@ def column_type(frame: DataFrame, name: str, what: str, accepted: Sequence[type[
             f"the column {name!r} of the {what} must be {kinds}, not {found.simpleString()}: cast it first"
         )
     return found
+
+
+def known_columns(frame: DataFrame) -> bool:
+    """Whether a table can be asked for its columns: not within a query function of a declarative pipeline."""
+    try:
+        _ = frame.schema
+    except PySparkException as error:
+        if "ATTEMPT_ANALYSIS_IN_PIPELINE_QUERY_FUNCTION" not in str(error):
+            raise
+        return False
+    return True
 
 
 def quoted(name: str) -> str:

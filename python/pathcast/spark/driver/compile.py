@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
@@ -28,18 +29,20 @@ from pyspark.sql.types import (
     StructType,
 )
 
+import pathcast
 from pathcast.errors import IndexFormatError
 from pathcast.limits import Limits
 from pathcast.spark.artifact import Manifest, Settings, Shard, replace_file, sha256
 from pathcast.spark.driver.columns import column_type, quoted
-from pathcast.spark.driver.compiled import Compiled, local_folder
+from pathcast.spark.driver.compiled import Compiled
 from pathcast.spark.driver.delta import FEW, changed_shards
+from pathcast.spark.driver.hadoop import index_folder
 from pathcast.spark.driver.routed_changes import routed_changes
 from pathcast.spark.driver.routing import placed, sampled, written
 from pathcast.spark.driver.workers import needs_shipping, on_worker, ship_files
+from pathcast.spark.folders import Folder, LocalFolder
 from pathcast.spark.leases import check_types, writing
-from pathcast.spark.places import local_path
-from pathcast.spark.store import mirrored, publish
+from pathcast.spark.store import fetched, mirrored, publish
 from pathcast.spark.worker.compile import REQUIRED, CompileJob, compile_shard
 
 if TYPE_CHECKING:
@@ -82,19 +85,19 @@ def compile_subscriptions(
     ``invalid``. With `impossible="reject"` subscriptions that no valid document can match are bad rows.
     `entities` are those that documents may use without declaring them, as in `pathcast.Index`.
 
-    With `route` subscriptions that require the same of a document share a shard, and `match` and
-    `match_files` ask only the shards that a document can concern. `update_subscriptions` makes few changes at
+    With `route` subscriptions that require the same of a document share a shard, and `match`, `match_files`
+    and `stream` ask only the shards that a document can concern. `update_subscriptions` makes few changes at
     once to such a folder; many are made by compiling the whole table again.
 
     The folder may hold an older artifact: shards whose rows are the same are not built again, and jobs that
     use the old one are not disturbed. Best is a folder that all workers see; otherwise the indexes travel
-    through the driver. `path` may be the URL of an object store that `fsspec` opens; workers then fetch their
-    shards from there.
+    through the driver. `path` may be a URL that `fsspec` opens; workers then fetch their shards from there. A
+    URL that only Spark opens, such as `hdfs:`, is read and written by the driver.
     """
     if shards < 1:
         raise ValueError(f"shards must be at least 1, not {shards}")
-    url = None if local_path(path) is not None else os.fspath(path)
-    folder = mirrored(url) if url else local_folder(path)
+    home = index_folder(path, subscriptions.sparkSession)
+    folder = home.path if isinstance(home, LocalFolder) else mirrored(home)
     folder.mkdir(parents=True, exist_ok=True)
     if impossible not in ("ignore", "reject"):
         raise ValueError(f"impossible must be 'ignore' or 'reject', not {impossible!r}")
@@ -121,7 +124,7 @@ def compile_subscriptions(
         *(F.lit(None).cast(kind).alias(name) for name, kind in rows.dtypes if name not in ("shard", "seed")),
         F.lit(True).alias("seed"),
     )
-    check_types(folder, {"id_type": id_type, "subscriber_type": subscriber_type})
+    check_types(home, {"id_type": id_type, "subscriber_type": subscriber_type})
     before = _reusable(folder, settings, id_type, subscriber_type, shards)
     previous = {shard.number: shard for shard in before.shards if _sound(folder, shard)} if before else {}
     routing = None
@@ -129,17 +132,21 @@ def compile_subscriptions(
         routing = (before.routing if before else None) or sampled(rows, shards)
         rows = placed(rows, routing)
         seeds = seeds.withColumn("required", F.lit(None).cast("string"))
-    with writing(folder):
+    with writing(home):
         built, texts = _build(rows.unionByName(seeds), folder, settings, previous, shards, changes=False)
         made = tuple(built[number] for number in range(shards))
         if routing:
             routing = written(folder, routing, texts, settings)
         manifest = Manifest(settings, id_type, subscriber_type, made, routing=routing)
-        check_types(folder, manifest.types)  # a stream may have begun meanwhile
+        check_types(home, manifest.types)  # a stream may have begun meanwhile
         manifest.write(folder)
-        if url:
-            publish(folder, [*manifest.files, manifest.name], url)
-    return Compiled(folder, manifest, subscriptions.sparkSession, url)
+        _published(home, folder, manifest)
+    return Compiled.of(home, manifest, subscriptions.sparkSession)
+
+
+def _published(home: Folder, folder: Path, manifest: Manifest) -> None:
+    if not isinstance(home, LocalFolder):
+        publish(folder, [*manifest.files, manifest.name], home)
 
 
 def update_subscriptions(
@@ -154,14 +161,12 @@ def update_subscriptions(
     """Compiles again from changes only: rows that are new or different, and a table with the ids to remove.
 
     A few changes become a small delta beside the shards that they fall into, and nothing is built; many build
-    those shards again. A changed row that is refused leaves the
-    subscription as it was; an id to remove that is not there is no error; an id in both tables is changed.
+    those shards again. A changed row that is refused leaves the subscription as it was; an id to remove that
+    is not there is no error; an id in both tables is changed, or removed if the change is refused.
     """
     if not isinstance(compiled, Compiled):
         compiled = Compiled.open(compiled)
     manifest, count = compiled.manifest, compiled.shards
-    if compiled.store:
-        raise ValueError(f"{compiled.store} is changed by compiling the whole table again")
     frames = []
     if changed is not None:
         frames.append(_rows(changed, count, id=id, xpath=xpath, latest_by=latest_by, manifest=manifest))
@@ -180,8 +185,14 @@ def update_subscriptions(
     spark = rows.sparkSession
     previous = {shard.number: shard for shard in manifest.shards}
     few = rows.limit(FEW + 1).toArrow()
-    with writing(compiled.path):
-        built, routing = None, manifest.routing
+    home = index_folder(compiled.store or compiled.path, spark)
+    routing = manifest.routing
+    stored = [name for shard in manifest.shards for name in (shard.rows, shard.delta) if name]
+    if compiled.store:
+        for name in [*stored, *([routing.name] if routing else [])]:
+            fetched(home, name)
+    with writing(home):
+        built = None
         if few.num_rows <= FEW and routing is None:
             built = changed_shards(compiled.path, previous, few, manifest.settings)
         elif few.num_rows <= FEW and (changes := routed_changes(compiled.path, manifest, few)):
@@ -193,15 +204,13 @@ def update_subscriptions(
             )
         if built is None:
             if needs_shipping(spark):
-                names = (name for shard in manifest.shards for name in (shard.rows, shard.delta) if name)
-                ship_files(spark, compiled.path, names)
+                ship_files(spark, compiled.path, stored)
             built, _ = _build(rows, compiled.path, manifest.settings, previous, count, changes=True)
         shards = tuple(built.get(shard.number, shard) for shard in manifest.shards)
-        renewed = Manifest(
-            manifest.settings, manifest.id_type, manifest.subscriber_type, shards, routing=routing
-        )
+        renewed = replace(manifest, shards=shards, routing=routing, pathcast=pathcast.__version__)
         renewed.write(compiled.path)
-    return Compiled(compiled.path, renewed, spark)
+        _published(home, compiled.path, renewed)
+    return Compiled.of(home, renewed, spark)
 
 
 def _rows(

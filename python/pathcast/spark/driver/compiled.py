@@ -11,12 +11,14 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from pathcast.errors import IndexFormatError, PathcastError, printable
+from pathcast.spark import leases
 from pathcast.spark.artifact import Manifest, version_file
-from pathcast.spark.places import local_path
-from pathcast.spark.store import mirrored
+from pathcast.spark.driver.hadoop import index_folder
+from pathcast.spark.folders import Folder, LocalFolder, StoredFolder
+from pathcast.spark.store import fetched, mirror
 from pathcast.spark.worker.shards import find_file, read_rows
 
-__all__ = ["Compiled", "RejectedSubscriptions", "local_folder"]
+__all__ = ["Compiled", "RejectedSubscriptions", "remove_unused"]
 
 
 class RejectedSubscriptions(PathcastError, ValueError):  # noqa: N818 - it holds several
@@ -38,40 +40,48 @@ class Compiled:
     manifest: Manifest
     spark: SparkSession | None = field(default=None, repr=False, compare=False)
     store: str | None = None
-    """The URL of which `path` is a mirror, if they are in an object store: workers fetch from there."""
+    """The URL of which `path` is a mirror, if they are not in this machine's file system."""
+    fetches: bool = True
+    """Whether workers fetch from the URL; if not, the driver has fetched what they need."""
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], spark: SparkSession | None = None) -> Compiled:
         """The newest version in a folder; `IndexFormatError` when it is damaged or from a newer Pathcast."""
-        if local_path(path) is None:
-            url = os.fspath(path)
-            mirror = mirrored(url)
-            return cls(mirror, Manifest.read(mirror), spark, url)
-        folder = local_folder(path)
-        manifest = Manifest.read(folder)
-        for shard in manifest.shards:
-            for name in shard.files:
-                if not (folder / name).exists():
-                    raise IndexFormatError(
-                        f"{folder / name} is missing: compile the subscriptions again with "
-                        "compile_subscriptions()"
-                    )
-        return cls(folder, manifest, spark)
+        folder = index_folder(path, spark or SparkSession.getActiveSession())
+        return cls.of(folder, leases.manifest_in(folder), spark)
 
     @classmethod
-    def version(cls, path: Path, hash: str) -> Compiled | None:
+    def of(cls, folder: Folder, manifest: Manifest, spark: SparkSession | None = None) -> Compiled:
+        """A version of a folder, with the files that workers do not fetch themselves."""
+        names = [name for shard in manifest.shards for name in shard.files]
+        if isinstance(folder, LocalFolder):
+            for name in names:
+                if not (folder.path / name).exists():
+                    raise IndexFormatError(
+                        f"{folder.path / name} is missing: compile the subscriptions again with "
+                        "compile_subscriptions()"
+                    )
+            return cls(folder.path, manifest, spark)
+        fetches = isinstance(folder, StoredFolder)
+        if not fetches:
+            for name in manifest.files:
+                fetched(folder, name)
+        return cls(mirror(folder.place), manifest, spark, folder.place, fetches)
+
+    @classmethod
+    def version(cls, folder: Folder, hash: str) -> Compiled | None:
         """A version that may be older; None if its files are gone."""
         try:
-            manifest = Manifest.read(path, version_file(hash))
+            manifest = leases.manifest_in(folder, version_file(hash))
         except IndexFormatError:
             return None
-        complete = all((path / name).exists() for name in manifest.files)
-        return cls(path, manifest) if complete and manifest.hash == hash else None
+        complete = set(manifest.files) <= set(folder.names())
+        return cls.of(folder, manifest) if complete and manifest.hash == hash else None
 
     @property
     def place(self) -> str:
         """Where workers find the files."""
-        return self.store or str(self.path)
+        return self.store if self.store and self.fetches else str(self.path)
 
     @property
     def hash(self) -> str:
@@ -120,11 +130,11 @@ def _line(row: dict[str, Any]) -> str:
     return f"{row['id']!r}: {xpath!r}: {at}{printable(row['reason'])}"
 
 
-def local_folder(path: str | os.PathLike[str]) -> Path:
-    """The folder of an artifact, which this process must be able to open."""
-    place = local_path(path)
-    if place is None:
-        raise ValueError(
-            f"this needs a folder that this process can open, not {os.fspath(path)}: mount it, or use another"
-        )
-    return place
+def remove_unused(folder: str | os.PathLike[str], *, grace: float = 0.0) -> list[str]:
+    """Deletes the files of older versions that nobody holds a lease for, and returns their names.
+
+    Streams hold leases for what they may need again. A table that `match` planned with an older version does
+    not: with `grace`, files are left for that many seconds after a newer version replaced theirs; in a store,
+    after the newest version came.
+    """
+    return leases.remove_unused(index_folder(folder, SparkSession.getActiveSession()), grace=grace)

@@ -32,9 +32,10 @@ from pyspark.sql.types import StructType
 
 from pathcast.spark.artifact import Manifest, check_engine
 from pathcast.spark.driver.answers import columns, sent_columns
-from pathcast.spark.driver.compiled import Compiled, local_folder
+from pathcast.spark.driver.compiled import Compiled
 from pathcast.spark.driver.splits import Found, find_files, id_type, plan_splits
 from pathcast.spark.driver.workers import opened_from
+from pathcast.spark.folders import folder_at
 from pathcast.spark.leases import lease_newest
 from pathcast.spark.options import BATCH_BYTES, MatchOptions, Mode
 from pathcast.spark.worker.answers import RESULTS, SHAPES, Result, Shape
@@ -247,7 +248,7 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _leased(self, start: dict[str, Any]) -> Manifest:
         """The newest version, with a lease for it and for that of the batch before."""
-        folder = local_folder(self._source.index)
+        folder = folder_at(self._source.index)
         before = Compiled.version(folder, start["version"]) if start["version"] else None
         also = [before.manifest] if before else []
         return lease_newest(folder, f"source-{start['stream']}", also)
@@ -256,10 +257,12 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if start == end:
             return []
         files = [Found(0, path, size) for path, size in json.loads(end["files"])]
-        folder = local_folder(self._source.index)
+        folder = folder_at(self._source.index)
         compiled = Compiled.version(folder, end["version"])
         if compiled is None:
-            raise ValueError(f"version {end['version'][:12]} of the subscriptions is gone from {folder}")
+            raise ValueError(
+                f"version {end['version'][:12]} of the subscriptions is gone from {folder.place}"
+            )
         return self._source.plan(files, compiled)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:

@@ -7,18 +7,24 @@ it can.
 from __future__ import annotations
 
 import platform
+import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from pyspark.errors import PySparkException
+
 from pathcast import __version__
 from pathcast.errors import PathcastError
 from pathcast.index import Index
 from pathcast.spark.driver.compiled import Compiled
+from pathcast.spark.driver.hadoop import spark_folder
+from pathcast.spark.places import local_path
 from pathcast.spark.worker.shards import find_file
 
 if TYPE_CHECKING:
@@ -26,7 +32,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Finding", "examine", "worker_bytes"]
 
-_SCHEMA = "host string, python string, pathcast string, pyarrow string, problem string, sees boolean"
+_SCHEMA = (
+    "host string, python string, pathcast string, pyarrow string, kafka string, problem string, "
+    "sees boolean, memory bigint"
+)
 _WORKER_BYTES = 200_000_000  # of Python, Arrow and batches
 _TASKS_A_CORE = 4  # so that every executor gets one
 
@@ -46,23 +55,26 @@ class Finding:
         return self.advice is None
 
 
-def examine(spark: SparkSession, index: str | None = None) -> list[Finding]:
-    """What there is to know about a session and, if given, about the folder of an index in it."""
+def examine(spark: SparkSession, index: str | None = None, folders: Sequence[str] = ()) -> list[Finding]:
+    """What there is to know about a session and, if given, about an index and about other folders in it."""
     findings = [*_driver(spark)]
     compiled: Compiled | None = None
     if index is not None:
         try:
-            compiled = Compiled.open(index)
+            compiled = Compiled.open(index, spark)
             count, shards = compiled.subscriptions, compiled.shards
             text = f"{count:,} subscriptions, {shards} shards, version {compiled.hash[:12]}"
             findings.append(Finding("index", text))
         except (PathcastError, ValueError) as error:
             findings.append(Finding("index", index, str(error)))
-    workers = _workers(spark, compiled.path if compiled else None)
+    stored = compiled is not None and compiled.store is not None
+    workers = _workers(spark, compiled.path if compiled and not stored else None)
     findings += _packages(workers)
+    findings += _java_of_executors(spark)
     if compiled is not None:
-        findings += [_folder(workers, compiled), _memory(spark, compiled)]
-    return findings
+        findings += [_fetched(compiled) if stored else _folder(workers, compiled)]
+        findings += [_memory(spark, compiled, min(row.memory for row in workers))]
+    return findings + [_shared(spark, folder) for folder in folders]
 
 
 def _driver(spark: SparkSession) -> Iterator[Finding]:
@@ -106,6 +118,7 @@ def _workers(spark: SparkSession, folder: Path | None) -> list[Any]:
         import os
         import platform
         import socket
+        from importlib.metadata import PackageNotFoundError, version
 
         import pyarrow as pa
 
@@ -117,13 +130,19 @@ def _workers(spark: SparkSession, folder: Path | None) -> list[Any]:
                 found = pathcast.__version__
             except ImportError as error:
                 problem = str(error)
+            try:
+                kafka = version("confluent-kafka")
+            except PackageNotFoundError:
+                kafka = None
             row = {
                 "host": [socket.gethostname()],
                 "python": [platform.python_version()],
                 "pathcast": pa.array([found], pa.string()),
                 "pyarrow": [pa.__version__],
+                "kafka": pa.array([kafka], pa.string()),
                 "problem": pa.array([problem], pa.string()),
                 "sees": pa.array([None if place is None else os.path.exists(place)], pa.bool_()),
+                "memory": [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")],
             }
             yield pa.RecordBatch.from_pydict(row)
 
@@ -164,6 +183,55 @@ def _packages(workers: list[Any]) -> Iterator[Finding]:
         driver = "none"
     arrows = sorted({row.pyarrow for row in workers})
     yield Finding("pyarrow of driver and executors", ", ".join([driver, *arrows]))
+    kafka = sorted({row.kafka or "none" for row in workers})
+    yield Finding("confluent-kafka on executors, which KafkaSink needs", ", ".join(kafka))
+
+
+def _java_of_executors(spark: SparkSession) -> Iterator[Finding]:
+    tasks = _TASKS_A_CORE * max(2, _cores(spark))
+    call = "reflect('java.lang.System', 'getProperty', 'java.version')"
+    rows = spark.range(tasks).repartition(tasks).selectExpr(f"{call} as java").distinct().collect()
+    found = sorted(row.java for row in rows)
+    old = any(each.split(".")[0].isdigit() and int(each.split(".")[0]) < 17 for each in found)
+    yield Finding(
+        "Java of executors", ", ".join(found), "install Java 17 or newer where they run" if old else None
+    )
+
+
+def _fetched(compiled: Compiled) -> Finding:
+    how = "workers fetch their shards from it" if compiled.fetches else "the driver fetches it and sends it"
+    return Finding("index folder", f"{compiled.store}: {how}")
+
+
+def _shared(spark: SparkSession, folder: str) -> Finding:
+    """Whether what executors write to a folder is there for the driver: as a job writes its output."""
+    place = f"{folder.rstrip('/')}/.pathcast-doctor-{uuid4().hex}"
+    what = f"folder {folder}"
+    try:
+        spark_folder(folder, spark)  # or it says why Spark cannot use it
+        written = _TASKS_A_CORE * max(2, _cores(spark))
+        spark.range(written).repartition(written).write.parquet(place)
+        found = spark.read.parquet(place).count()
+    except (PathcastError, PySparkException) as error:
+        return Finding(what, "cannot be written", str(error).splitlines()[0])
+    _removed(spark, place)
+    advice = (
+        "executors and driver must see the same folder: use a shared disk, or a store"
+        if found != written
+        else None
+    )
+    return Finding(what, f"{found} of {written} rows that executors wrote are there", advice)
+
+
+def _removed(spark: SparkSession, place: str) -> None:
+    path = local_path(place)
+    if path is not None:
+        shutil.rmtree(path, ignore_errors=True)
+    elif "connect" not in type(spark).__module__:
+        jvm: Any = spark._jvm
+        with suppress(Exception):  # it is only a trial's leftover
+            target = jvm.org.apache.hadoop.fs.Path(place)
+            target.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()).delete(target, True)
 
 
 def _folder(workers: list[Any], compiled: Compiled) -> Finding:
@@ -180,12 +248,15 @@ def _folder(workers: list[Any], compiled: Compiled) -> Finding:
     )
 
 
-def _memory(spark: SparkSession, compiled: Compiled) -> Finding:
+def _memory(spark: SparkSession, compiled: Compiled, machine: int) -> Finding:
     need = round(worker_bytes(compiled) * (cores := int(_setting(spark, "spark.executor.cores") or 1)) / 1e6)
     given = _setting(spark, "spark.executor.memoryOverhead")
     text = f"{cores} workers of an executor need up to {need:,} MB outside Java"
+    if need * 1e6 > machine:
+        more = "compile into more shards, or use fewer cores for each executor"
+        return Finding("memory of workers", f"{text}; a machine has {machine / 1e6:,.0f} MB", more)
     if given is None:
-        return Finding("memory of workers", text)
+        return Finding("memory of workers", f"{text}; a machine has {machine / 1e6:,.0f} MB")
     digits = given.lower().rstrip("b").rstrip("m")
     short = digits.isdigit() and int(digits) < need
     return Finding(

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
-from pyspark.sql.types import BinaryType, StringType
+from pyspark.sql.types import BinaryType, DataType, StringType
 
 from pathcast.spark.artifact import check_engine
 from pathcast.spark.driver.answers import DEAD_COLUMNS, NODE_COLUMNS, answers
-from pathcast.spark.driver.columns import column_type, quoted
+from pathcast.spark.driver.columns import column_type, known_columns, quoted
 from pathcast.spark.driver.compile import compile_subscriptions
 from pathcast.spark.driver.compiled import Compiled, RejectedSubscriptions
 from pathcast.spark.driver.workers import bound_batches, on_worker, shard_files
@@ -131,13 +131,20 @@ class _Plan:
     """
 
     def __init__(self, documents: DataFrame, options: MatchOptions) -> None:
-        column_type(documents, options.id, "documents")
-        column_type(documents, options.document, "documents", (StringType, BinaryType))
+        self._id = F.col(quoted(options.id))
+        self._id_type: DataType | None = None  # as the documents have it
+        if known_columns(documents):
+            column_type(documents, options.id, "documents")
+            column_type(documents, options.document, "documents", (StringType, BinaryType))
+        elif options.keep:
+            raise ValueError("within a query function of a pipeline no columns can be kept: join them later")
+        else:
+            # What type ids have cannot be asked for there.
+            self._id, self._id_type = self._id.cast("string"), StringType()
         for name in options.keep:
             column_type(documents, name, "documents")
             if name in _TAKEN:
                 raise ValueError(f"the results have a column {name!r} of their own: rename the one to keep")
-        self._id = F.col(quoted(options.id))
         self._kept = [F.col(quoted(name)) for name in options.keep]
         self._document = F.col(quoted(options.document)).alias("document")
         self._documents = documents
@@ -176,14 +183,15 @@ class _Plan:
         assert manifest.routing is not None
         jobs = tuple(self._job(result, compiled, files) for files in shards)
         job = RoutedJob(compiled.place, manifest.routing, manifest.settings, jobs)
-        return answers(result, documents, on_worker(match_routed, job), manifest, self._options.nodes)
+        function = on_worker(match_routed, job)
+        return answers(result, documents, function, manifest, self._options.nodes, self._id_type)
 
     def _mapped(
         self, result: Result, documents: DataFrame, compiled: Compiled, files: ShardFiles | None
     ) -> DataFrame:
         job = self._job(result, compiled, files)
         function = on_worker(match_batches, job)
-        return answers(result, documents, function, compiled.manifest, self._options.nodes)
+        return answers(result, documents, function, compiled.manifest, self._options.nodes, self._id_type)
 
     def _job(self, result: Result, compiled: Compiled, files: ShardFiles | None) -> MatchJob:
         options = self._options

@@ -27,7 +27,6 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
-from pathlib import Path
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
@@ -38,18 +37,25 @@ from pyspark.sql.types import BinaryType, StringType
 from pathcast.spark.artifact import check_engine
 from pathcast.spark.driver.answers import DEAD_COLUMNS, NODE_COLUMNS, answers
 from pathcast.spark.driver.columns import column_type, quoted
-from pathcast.spark.driver.compiled import Compiled, local_folder
+from pathcast.spark.driver.compiled import Compiled
 from pathcast.spark.driver.delivery_ids import delivery_column, hash_column
+from pathcast.spark.driver.hadoop import index_folder, spark_folder
+from pathcast.spark.driver.listener import remember
 from pathcast.spark.driver.sinks import Batch, FileSink, Sink
 from pathcast.spark.driver.stream_state import BatchMetrics, StreamState
 from pathcast.spark.driver.workers import bound_batches, on_worker, shard_files
+from pathcast.spark.leases import manifest_in
 from pathcast.spark.options import BATCH_BYTES, MatchOptions, Mode
-from pathcast.spark.places import local_path
 from pathcast.spark.worker.match import MatchJob
-from pathcast.spark.worker.metrics import METRICS, MeteredJob, match_metered
+from pathcast.spark.worker.metrics import METRICS, MeteredJob, match_metered, match_routed_metered
+from pathcast.spark.worker.route import RoutedJob
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+
+    from pathcast.spark.artifact import Manifest
+    from pathcast.spark.worker.shards import ShardFiles
 
 __all__ = ["stream"]
 
@@ -77,8 +83,8 @@ def stream(
 
     `subscriptions` is the folder that `compile_subscriptions` writes to. Compile into it again, or
     `update_subscriptions`, and the next batch uses the new version. `output` is a folder (see `FileSink`), or
-    a `KafkaSink`, or a sink of your own. `checkpoint` is a folder that the driver can open; a stream
-    started again with the same one goes on where it ended, with the same output.
+    a `KafkaSink`, or a sink of your own. `checkpoint` is a folder that Spark and the driver open, or a URL; a
+    stream started again with the same one goes on where it ended, with the same output.
 
     Matches have `doc_id`, `subscription_id`, perhaps `subscriber`, and `document_hash`, `index_version` and
     `delivery_id`; dead letters those of `match` and the same three. See `match` for `mode`, `engine`,
@@ -94,17 +100,17 @@ def stream(
     options = MatchOptions(document, id, engine, mode=mode, batch_bytes=batch_bytes, ship=ship, nodes=nodes)
     column_type(documents, id, "documents")
     column_type(documents, document, "documents", (StringType, BinaryType))
-    state = _local(checkpoint)
-    sink = FileSink(os.fspath(output)) if isinstance(output, (str, os.PathLike)) else output
     spark = documents.sparkSession
+    state = spark_folder(checkpoint, spark).place
+    sink = FileSink(os.fspath(output)) if isinstance(output, (str, os.PathLike)) else output
     folder = os.fspath(subscriptions)
     if not type(spark).__module__.startswith("pyspark.sql.connect"):
-        compiled = Compiled.open(local_folder(subscriptions))  # better now than in the first batch
-        check_engine(engine, compiled.manifest.settings)
-        folder = str(compiled.path)
-    runner = _Runner(folder, str(state / "pathcast"), sink, options, on_batch)
+        home = index_folder(folder, spark)
+        check_engine(engine, manifest_in(home).settings)  # better now than in the first batch
+        folder = home.place
+    runner = _Runner(folder, f"{state}/pathcast", sink, options, on_batch)
     chosen = documents.select(F.col(quoted(id)).alias("doc_id"), F.col(quoted(document)).alias("xml"))
-    writer = chosen.writeStream.option("checkpointLocation", str(state)).foreachBatch(runner)
+    writer = chosen.writeStream.option("checkpointLocation", state).foreachBatch(runner)
     if name is not None:
         writer = writer.queryName(name)
     if trigger == "available":
@@ -126,17 +132,27 @@ class _Runner:
 
     def __call__(self, documents: DataFrame, number: int) -> None:
         started = monotonic()
-        state = StreamState(Path(self.state))
-        compiled = state.version(number, Path(self.subscriptions))
+        spark = documents.sparkSession
+        state = StreamState(spark_folder(self.state, spark))
+        plan = getattr(self.sink, "plan", None)
+        compiled, planned = state.begin(
+            number, index_folder(self.subscriptions, spark), plan(spark) if plan else None
+        )
         stream = state.stream(compiled.manifest)
+        again = getattr(self.sink, "reads_documents", False)
+        if again or (compiled.shards > 1 and not compiled.manifest.routing):
+            documents = documents.persist()  # the source is read once, whoever reads its documents again
         tagged = self._tagged(documents, compiled).persist()
+        described = f"pathcast: batch {number} with index version {compiled.hash[:12]}"
         try:
+            query = _describe(spark, described)
             work = _Work.of(tagged)
             matches, dead = _parts(tagged, compiled, self.options.nodes)
             has_dead = work.dead > 0 and self.options.mode != "DROPMALFORMED"
-            self.sink.write(Batch(stream, number, compiled.hash, matches, dead, documents, has_dead))
+            self.sink.write(Batch(stream, number, compiled.hash, matches, dead, documents, has_dead, planned))
         finally:
             tagged.unpersist()
+            documents.unpersist()
         metrics = BatchMetrics(
             batch=number,
             index_version=compiled.hash,
@@ -151,6 +167,8 @@ class _Runner:
             tasks=work.tasks,
             finished=round(time(), 3),
         )
+        if query is not None:
+            remember(query, metrics)
         state.tell(metrics)
         state.forget(number - _KEPT)
         if self.on_batch is not None:
@@ -164,25 +182,40 @@ class _Runner:
             F.struct(F.col("doc_id").alias("id"), hash_column(F.col("xml")).alias("hash")).alias("id"),
             F.col("xml").alias("document"),
         )
-        mode, size = self.options.mode, self.options.batch_bytes
+        jobs = [self._job(files, manifest) for files in shard_files(spark, compiled, self.options)]
+        nodes = self.options.nodes
+        if manifest.routing:
+            # Documents are read once and ask the shards that they concern.
+            routed = RoutedJob(compiled.place, manifest.routing, manifest.settings, tuple(jobs))
+            return answers("tagged", pairs, on_worker(match_routed_metered, routed), manifest, nodes)
         frames = []
-        for files in shard_files(spark, compiled, self.options):
-            first = files.shard.number == 0
-            tells = first and mode != "DROPMALFORMED"
-            nodes, undecided = self.options.nodes, mode != "DROPMALFORMED"
-            job = MatchJob(
-                "tagged",
-                files,
-                manifest.settings,
-                mode == "FAILFAST",
-                size,
-                tells,
-                tells_undecided=undecided,
-                nodes=nodes,
-            )
-            function = on_worker(match_metered, MeteredJob(job, first))
+        for at, job in enumerate(jobs):
+            function = on_worker(match_metered, MeteredJob(job, at == 0))
             frames.append(answers("tagged", pairs, function, manifest, nodes))
         return reduce(lambda left, right: left.union(right), frames)
+
+    def _job(self, files: ShardFiles, manifest: Manifest) -> MatchJob:
+        mode = self.options.mode
+        tells = mode != "DROPMALFORMED"
+        return MatchJob(
+            "tagged",
+            files,
+            manifest.settings,
+            mode == "FAILFAST",
+            self.options.batch_bytes,
+            tells and files.shard.number == 0,
+            tells_undecided=tells,
+            nodes=self.options.nodes,
+        )
+
+
+def _describe(spark: SparkSession, text: str) -> str | None:
+    """Names the jobs of a batch in Spark's UI; the id of the query, where the session tells it."""
+    if type(spark).__module__.startswith("pyspark.sql.connect"):
+        return None
+    context = spark.sparkContext
+    context.setJobDescription(text)
+    return context.getLocalProperty("sql.streaming.queryId")
 
 
 def _parts(tagged: DataFrame, compiled: Compiled, nodes: bool) -> tuple[DataFrame, DataFrame]:
@@ -226,12 +259,3 @@ class _Work:
             task_ns=sum(task["task_ns"] for task in tasks),
             tasks=len(tasks),
         )
-
-
-def _local(path: str | os.PathLike[str]) -> Path:
-    place = local_path(path)
-    if place is None:
-        raise ValueError(
-            f"the checkpoint is a folder that the driver can open, not {os.fspath(path)}: mount it"
-        )
-    return place

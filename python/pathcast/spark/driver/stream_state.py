@@ -1,21 +1,23 @@
-"""What a stream keeps on disk: its name, the version that each batch uses, and what each batch did."""
+"""What a stream keeps beside Spark's checkpoint: its name, the version of each batch, what each batch did."""
 
 from __future__ import annotations
 
 import json
 import os
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import cast
+from typing import Any, TypeAlias, cast
 from uuid import uuid4
 
 from pathcast.errors import IndexFormatError
-from pathcast.spark.artifact import Manifest, replace_file
+from pathcast.spark.artifact import Manifest
 from pathcast.spark.driver.compiled import Compiled
 from pathcast.spark.driver.sinks import StreamError
-from pathcast.spark.leases import lease_newest
+from pathcast.spark.folders import Folder, LocalFolder
+from pathcast.spark.leases import lease_newest, manifest_in
 
 __all__ = ["BatchMetrics", "StreamState"]
+
+Plan: TypeAlias = dict[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -48,18 +50,16 @@ class BatchMetrics:
 class StreamState:
     """What a stream must know after its driver died."""
 
-    folder: Path
+    folder: Folder
 
     def stream(self, manifest: Manifest) -> str:
         """The name of this stream, made up in its first batch; the types of its columns stay as they are."""
-        file = self.folder / "stream.json"
         types = {"id_type": manifest.id_type, "subscriber_type": manifest.subscriber_type}
         try:
-            found = json.loads(file.read_bytes())
+            found = json.loads(self.folder.read("stream.json"))
         except FileNotFoundError:
             found = {"stream": uuid4().hex, **types}
-            self.folder.mkdir(parents=True, exist_ok=True)
-            replace_file(file, json.dumps(found).encode())
+            self.folder.write("stream.json", json.dumps(found).encode())
         before = {key: found[key] for key in types}
         if before != types:
             raise StreamError(
@@ -68,41 +68,51 @@ class StreamState:
             )
         return cast(str, found["stream"])
 
-    def version(self, number: int, subscriptions: Path) -> Compiled:
-        """The version that a batch uses: the one it began with, or else the newest."""
-        note = self.folder / "batches" / f"{number:08}.json"
-        if not note.exists():
-            return self._begun(number, note, subscriptions)
-        hash = json.loads(note.read_bytes())["index_version"]
+    def begin(self, number: int, subscriptions: Folder, plan: Plan) -> tuple[Compiled, Plan]:
+        """The version and the plan of the sink that a batch uses: those it began with, or else the newest."""
+        note = self._noted(number)
+        if note is None:
+            return self._begun(number, subscriptions, plan), plan
+        hash = note["index_version"]
         compiled = Compiled.version(subscriptions, hash)
         if compiled is None:
             raise IndexFormatError(
                 f"batch {number} began with version {hash[:12]} of the subscriptions, which is no longer in "
-                f"{subscriptions}: put its files back; or, if the output has nothing of this batch yet, "
-                f"delete {note} and it is matched with the present version"
+                f"{subscriptions.place}: put its files back; or, if the output has nothing of this batch "
+                f"yet, delete {self.folder.place}/{_note(number)} and it is matched with the present version"
             )
-        return compiled
+        return compiled, note.get("plan")
 
-    def _begun(self, number: int, note: Path, subscriptions: Path) -> Compiled:
+    def _noted(self, number: int) -> dict[str, Any] | None:
+        try:
+            return cast(dict[str, Any], json.loads(self.folder.read(_note(number))))
+        except FileNotFoundError:
+            return None
+
+    def _begun(self, number: int, subscriptions: Folder, plan: Plan) -> Compiled:
         # Before anything is noted: a batch must not be tied to a version that does not fit.
-        holder = f"stream-{self.stream(Manifest.read(subscriptions))}"
+        holder = f"stream-{self.stream(manifest_in(subscriptions))}"
         manifest = lease_newest(subscriptions, holder, also=self._last(number, subscriptions))
         self.stream(manifest)
-        note.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(note, json.dumps({"batch": number, "index_version": manifest.hash}).encode())
-        return Compiled(subscriptions, manifest)
+        contents = {"batch": number, "index_version": manifest.hash, "plan": plan}
+        self.folder.write(_note(number), json.dumps(contents).encode())
+        return Compiled.of(subscriptions, manifest)
 
-    def _last(self, number: int, subscriptions: Path) -> list[Manifest]:
+    def _last(self, number: int, subscriptions: Folder) -> list[Manifest]:
         """The version of the batch before: Spark may ask for that one again."""
-        note = self.folder / "batches" / f"{number - 1:08}.json"
-        if not note.exists():
-            return []
-        found = Compiled.version(subscriptions, json.loads(note.read_bytes())["index_version"])
+        note = self._noted(number - 1)
+        found = Compiled.version(subscriptions, note["index_version"]) if note else None
         return [found.manifest] if found else []
 
     def tell(self, metrics: BatchMetrics) -> None:
-        """Appends a line, in place of the last one if that is torn or of the same batch."""
-        file = self.folder / "metrics.jsonl"
+        """Appends a line, in place of the last one if that is torn or of the same batch.
+
+        Files in a store cannot grow: there each batch is a file of its own.
+        """
+        if not isinstance(self.folder, LocalFolder):
+            self.folder.write(_metrics(metrics.batch), metrics.line().encode() + b"\n")
+            return
+        file = self.folder.path / "metrics.jsonl"
         file.touch()
         with open(file, "r+b") as lines:
             end = lines.seek(0, os.SEEK_END)
@@ -119,7 +129,17 @@ class StreamState:
     def forget(self, number: int) -> None:
         """Removes what is known about that batch."""
         if number >= 0:
-            (self.folder / "batches" / f"{number:08}.json").unlink(missing_ok=True)
+            self.folder.remove(_note(number))
+            if not isinstance(self.folder, LocalFolder):
+                self.folder.remove(_metrics(number))
+
+
+def _note(number: int) -> str:
+    return f"batches/{number:08}.json"
+
+
+def _metrics(number: int) -> str:
+    return f"metrics/{number:08}.json"
 
 
 def _batch_of(line: bytes) -> int | None:

@@ -103,7 +103,7 @@ def shard_files(spark: SparkSession, compiled: Compiled, options: MatchOptions) 
     """Where workers find each shard; the files are sent first if workers do not see them."""
     manifest = compiled.manifest
     ship = needs_shipping(spark) if options.ship is None else options.ship
-    if ship and compiled.store is None:
+    if ship and compiled.place == str(compiled.path):
         routing = [manifest.routing.name] if manifest.routing else []
         names = [name for shard in manifest.shards for name in shard.files]
         ship_files(spark, compiled.path, names + routing)

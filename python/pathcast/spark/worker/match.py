@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from pathcast.errors import DocumentError, LimitError, printable
 from pathcast.spark.artifact import Settings
+from pathcast.spark.progress import reporter
 from pathcast.spark.worker.answers import DEAD, Result, Shape, no_match, shaped
 from pathcast.spark.worker.deliveries import count, delivered
 from pathcast.spark.worker.nodes import selected
@@ -69,6 +70,7 @@ def match_batches(batches: Batches, job: MatchJob, meter: Meter | None = None) -
     """The rows that `job.result` asks for."""
     shard = open_shard(job.shard, own=job.nodes) if job.shard else _checking(job)
     documents_at_once = max(1, _MATCHES // max(1, len(shard.index)))
+    waiting = reporter()
     for batch in batches:
         at = 0
         ends = _ends(batch.column(1))
@@ -79,6 +81,9 @@ def match_batches(batches: Batches, job: MatchJob, meter: Meter | None = None) -
             start = at
             at = min(_within(ends, start, job.batch_bytes), start + documents_at_once)
             ids, documents = (batch.column(which).slice(start, at - start) for which in (0, 1))
+            size = int(ends[at - 1]) - (int(ends[start - 1]) if start else 0)
+            if waiting:
+                waiting.begin(size)
             started = perf_counter_ns()
             results = shard.index.match_many(documents)
             groups = results.to_groups() if job.result == "delivered" else None
@@ -89,6 +94,8 @@ def match_batches(batches: Batches, job: MatchJob, meter: Meter | None = None) -
                 meter.matches += matched
                 meter.dead += lists.null_count
                 meter.undecided += len(results.undecided)
+            if waiting:
+                waiting.end(len(documents), size, matched, lists.null_count)
             if letters := _letters(results, lists, shard, job):
                 yield _dead(ids, documents, letters, shard, job)
             if job.result != "dead" and job.nodes:

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from pathcast.index import Index
 from pathcast.spark.artifact import Routing, Settings
-from pathcast.spark.worker.match import MatchJob, match_batches
+from pathcast.spark.worker.match import MatchJob, Meter, match_batches
 from pathcast.spark.worker.shards import Batches, find_file, numbered_texts, read_rows, verify
 
 __all__ = ["RoutedJob", "Router", "match_routed", "open_router"]
@@ -63,7 +63,7 @@ class Router:
         return concerned
 
 
-def match_routed(batches: Batches, job: RoutedJob) -> Batches:
+def match_routed(batches: Batches, job: RoutedJob, meter: Meter | None = None) -> Batches:
     """The rows that the jobs ask for."""
     router = open_router(job.folder, job.routing, job.settings, len(job.jobs))
     for ids, documents in _held(batches, job.held):
@@ -72,7 +72,8 @@ def match_routed(batches: Batches, job: RoutedJob) -> Batches:
             if shard.any():
                 places = pa.array(np.flatnonzero(shard))
                 some = [ids.take(places), documents.take(places)]
-                yield from match_batches(iter([pa.RecordBatch.from_arrays(some, ["id", "document"])]), each)
+                batch = pa.RecordBatch.from_arrays(some, ["id", "document"])
+                yield from match_batches(iter([batch]), each, meter)
 
 
 def open_router(folder: str, routing: Routing, settings: Settings, shards: int) -> Router:

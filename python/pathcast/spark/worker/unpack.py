@@ -17,7 +17,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import IO, Any, cast
+from typing import IO, Any, TypeAlias, cast
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -42,6 +42,7 @@ _BROKEN = (
 )
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _TAR = (257, b"ustar")
+_Bytes: TypeAlias = bytes | bytearray
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,13 @@ def unpack_files(batches: Batches, job: UnpackJob) -> Batches:
 def unpack(paths: Iterable[str], job: UnpackJob) -> Batches:
     """The documents of all files, as columns `id` and `document`, in batches of bounded size."""
     ids: list[str] = []
-    documents: list[bytes] = []
+    documents: list[_Bytes] = []
     size = 0
     for path in paths:
         for name, document in documents_of(path, job):
+            if ids and len(document) >= job.batch_bytes:  # a large one is a batch of its own
+                yield _batch(ids, documents)
+                ids, documents, size = [], [], 0
             ids.append(name)
             documents.append(document)
             size += len(document)
@@ -75,13 +79,16 @@ def unpack(paths: Iterable[str], job: UnpackJob) -> Batches:
         yield _batch(ids, documents)
 
 
-def _batch(ids: list[str], documents: list[bytes]) -> Any:
-    return pa.RecordBatch.from_arrays(
-        [pa.array(ids, pa.string()), pa.array(documents, pa.binary())], ["id", "document"]
-    )
+def _batch(ids: list[str], documents: list[_Bytes]) -> Any:
+    if len(documents) == 1:  # as it was read, without a copy: it may be large
+        ends = pa.array([0, len(documents[0])], pa.int32()).buffers()[1]
+        column = pa.Array.from_buffers(pa.binary(), 1, [None, ends, pa.py_buffer(documents[0])])
+    else:
+        column = pa.array(documents, pa.binary())
+    return pa.RecordBatch.from_arrays([pa.array(ids, pa.string()), column], ["id", "document"])
 
 
-def documents_of(path: str, job: UnpackJob) -> Iterator[tuple[str, bytes]]:
+def documents_of(path: str, job: UnpackJob) -> Iterator[tuple[str, _Bytes]]:
     """Each document of a file with its id: `path`, `path!entry` in an archive, and `#number` for a record."""
     try:
         file = open_file(path)
@@ -102,7 +109,7 @@ def documents_of(path: str, job: UnpackJob) -> Iterator[tuple[str, bytes]]:
             yield from _contents(path, contents, job)
 
 
-def _zip_entries(path: str, file: IO[bytes], job: UnpackJob) -> Iterator[tuple[str, bytes]]:
+def _zip_entries(path: str, file: IO[bytes], job: UnpackJob) -> Iterator[tuple[str, _Bytes]]:
     try:
         with zipfile.ZipFile(file) as archive:
             for entry in archive.infolist():
@@ -120,7 +127,7 @@ def _zip_entries(path: str, file: IO[bytes], job: UnpackJob) -> Iterator[tuple[s
         yield path, problem(f"a damaged zip file: {error}")
 
 
-def _tar_entries(path: str, contents: _Contents, job: UnpackJob) -> Iterator[tuple[str, bytes]]:
+def _tar_entries(path: str, contents: _Contents, job: UnpackJob) -> Iterator[tuple[str, _Bytes]]:
     """Entries as they come: a compressed tar file is read once, from front to back."""
     try:
         with tarfile.open(fileobj=cast("IO[bytes]", contents), mode="r|") as archive:
@@ -135,7 +142,7 @@ def _tar_entries(path: str, contents: _Contents, job: UnpackJob) -> Iterator[tup
         yield path, problem(f"a damaged tar file: {contents.failure}")
 
 
-def _contents(name: str, contents: _Contents, job: UnpackJob) -> Iterator[tuple[str, bytes]]:
+def _contents(name: str, contents: _Contents, job: UnpackJob) -> Iterator[tuple[str, _Bytes]]:
     """The document, or the records, of one file."""
     if job.record is None:
         yield name, _document(contents, job.max_bytes)
@@ -147,15 +154,13 @@ def _contents(name: str, contents: _Contents, job: UnpackJob) -> Iterator[tuple[
         yield f"{name}#{number + 1}", problem(contents.failure)
 
 
-def _document(contents: _Contents, max_bytes: int) -> bytes:
-    pieces: list[bytes] = []
-    size = 0
+def _document(contents: _Contents, max_bytes: int) -> _Bytes:
+    whole = bytearray()  # grows in its place: pieces to be joined would take twice the memory
     for chunk in contents:
-        size += len(chunk)
-        if size > max_bytes:
+        if len(whole) + len(chunk) > max_bytes:
             return problem(f"longer than {max_bytes:,} bytes")
-        pieces.append(chunk)
-    return problem(contents.failure) if contents.failure else b"".join(pieces)
+        whole += chunk
+    return problem(contents.failure) if contents.failure else whole
 
 
 class _Contents(Iterator[bytes]):

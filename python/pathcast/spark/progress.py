@@ -1,0 +1,107 @@
+"""How far tasks are, told through a folder that a command shares with the workers of its machine.
+
+Spark tells how many tasks are done, and a task may last minutes. So each worker keeps a small file in the
+folder that `PATHCAST_PROGRESS` names: what it has done, and what it is at. Without the variable nothing is
+written. A task that ran twice counts twice: this is for people who wait, not for counting.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from time import time
+
+__all__ = ["VARIABLE", "Progress", "Reporter", "gathered", "reporter"]
+
+VARIABLE = "PATHCAST_PROGRESS"
+_EVERY = 0.3  # seconds between two writes of a worker that gets on
+_LONG = 8 << 20  # bytes that are worth telling before they are done
+
+
+@dataclass
+class Progress:
+    """What was done, and what is being done."""
+
+    documents: int = 0
+    bytes: int = 0
+    matches: int = 0
+    dead: int = 0
+    at: int = 0
+    """Bytes that a worker matches at this moment, if they are many."""
+    since: float = 0.0
+    """When it began with them, in seconds since 1970."""
+
+    def line(self, seconds: float, now: float) -> str:
+        """As a person reads it.
+
+        >>> Progress(1200, 48_000_000, 9000, 2).line(4.0, 0.0)
+        '1,200 documents (300/s), 9,000 matches (2,250/s), 2 dead letters, 48 MB'
+        >>> Progress(at=200_000_000, since=100.0).line(12.0, 112.0)
+        '0 documents (0/s), 0 matches (0/s), 0 dead letters, 0 MB; at 200 MB for 12 s'
+        """
+        rates = (round(each / seconds) if seconds else 0 for each in (self.documents, self.matches))
+        text = "{:,} documents ({:,}/s), {:,} matches ({:,}/s)".format(
+            *(each for pair in zip((self.documents, self.matches), rates, strict=True) for each in pair)
+        )
+        text += f", {self.dead:,} dead letters, {self.bytes / 1e6:,.0f} MB"
+        if self.at:
+            text += f"; at {self.at / 1e6:,.0f} MB for {max(0.0, now - self.since):,.0f} s"
+        return text
+
+
+class Reporter:
+    """Writes the file of this worker."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / f"{os.getpid()}.json"
+        self._so_far = Progress()
+        self._written = 0.0
+
+    def begin(self, size: int) -> None:
+        """So many bytes are being matched from now on."""
+        if size >= _LONG:
+            self._so_far.at, self._so_far.since = size, time()
+            self._write()
+
+    def end(self, documents: int, size: int, matches: int, dead: int) -> None:
+        """They are done."""
+        so_far = self._so_far
+        so_far.documents += documents
+        so_far.bytes += size
+        so_far.matches += matches
+        so_far.dead += dead
+        long = bool(so_far.at)
+        so_far.at = 0
+        if long or time() - self._written > _EVERY:
+            self._write()
+
+    def _write(self) -> None:
+        self._written = time()
+        part = self._file.with_suffix(".part")
+        with suppress(OSError):  # the command has ended, and nobody waits any more
+            part.write_text(json.dumps(asdict(self._so_far)))
+            part.replace(self._file)
+
+
+@cache
+def reporter() -> Reporter | None:
+    """The one of this worker, if somebody waits."""
+    folder = os.environ.get(VARIABLE)
+    return Reporter(Path(folder)) if folder else None
+
+
+def gathered(folder: Path) -> Progress:
+    """What all workers have told so far."""
+    total = Progress()
+    for file in folder.glob("*.json"):
+        with suppress(OSError, ValueError):
+            one = Progress(**json.loads(file.read_text()))
+            for name in ("documents", "bytes", "matches", "dead"):
+                setattr(total, name, getattr(total, name) + getattr(one, name))
+            if one.at and (not total.at or one.since < total.since):
+                total.at, total.since = one.at, one.since
+    return total
