@@ -53,7 +53,9 @@ def _covered(results: Results, name: str) -> float:
 
 def _tables_verdict(results: Results) -> Verdict:
     found = {name: _covered(results, name) for name in DRAWN}
-    tuned = [_covered(results, name) for name in ("tuned to A", "tuned to B")]
+    tuned = [
+        row.values["covered %"] for row in results.rows("routing-tables") if row.subject.startswith("tuned")
+    ]
     text = ", ".join(f"{name} {_percent(each)}" for name, each in found.items())
     return judged(
         [
@@ -73,11 +75,8 @@ def _tables_verdict(results: Results) -> Verdict:
 def _tables_chart(results: Results) -> Figure:
     return chart.dots(
         {
-            name: {
-                "no covering": results.value("routing-tables", name, "no covering"),
-                "covering": results.value("routing-tables", name, "covering"),
-            }
-            for name in SETS
+            row.subject: {each: row.values[each] for each in ("no covering", "covering")}
+            for row in results.rows("routing-tables")
         }
         | {
             f"set {name} of the paper": {
