@@ -60,7 +60,11 @@ def _tables_verdict(results: Results) -> Verdict:
     return judged(
         [
             Check("The generator's sets are covered to half or more", min(found.values()) >= 50, text),
-            Check("a set exists of which about 90 % are covered", max(found.values()) >= 85, text),
+            Check(
+                "a set exists of which about 90 % are covered",
+                any(80 <= each <= 95 for each in found.values()),
+                text,
+            ),
             Check(
                 "and one of which about half are",
                 any(35 <= each <= 65 for each in found.values()),
