@@ -107,7 +107,7 @@ def _row(name: str, schema: Schema, wildcard: float, descendant: float) -> Row:
     stream = documents(schema, 1 << 40, max_levels=8, seed=2)
     _same(plain, pruned, stream)
     tasks = {name: forms(index)["match"] for name, index in zip(NAMES, (plain, pruned, free), strict=True)}
-    times = in_turns(tasks, stream, size=50, warm=200, within=20)
+    times = in_turns(tasks, stream, size=50, warm=200, within=6)
     return Row(
         _subject(name, wildcard, descendant),
         {

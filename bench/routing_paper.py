@@ -9,7 +9,7 @@ averages them, and traffic counted as it does: everything that a broker receives
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 
 from bench.corpus import corpus_schema, yfilter_queries
@@ -44,19 +44,14 @@ EXAMPLES = {
 """Whether the first covers the second as the text says it; `None` where only its algorithm says so."""
 
 
-def sets() -> dict[str, tuple[str, ...]]:
-    """100,000 distinct NITF queries: of the release, drawn with the paper's parameters, and tuned."""
-    schema = nitf()
-    released = yfilter_queries("153928-d")
-    found: dict[str, tuple[str, ...]] = {}
-    if released:
-        found["YFilter's own"] = tuple(released[:EXPRESSIONS])
-    if schema is not None:
-        found["W 0.1, DO 0"] = _drawn(schema, 0.1, 0.0)
-        found["W 0, DO 0.1"] = _drawn(schema, 0.0, 0.1)
-        found["tuned to A"] = expressions(5)
-        found["tuned to B"] = expressions(8)
-    return found
+SETS: dict[str, Callable[[Schema], tuple[str, ...]]] = {
+    "YFilter's own": lambda _: tuple((yfilter_queries("153928-d") or [])[:EXPRESSIONS]),
+    "W 0.1, DO 0": lambda schema: _drawn(schema, 0.1, 0.0),
+    "W 0, DO 0.1": lambda schema: _drawn(schema, 0.0, 0.1),
+    "tuned to A": lambda _: expressions(5),
+    "tuned to B": lambda _: expressions(8),
+}
+"""100,000 distinct NITF queries: of the release, drawn with the paper's parameters, and tuned."""
 
 
 def _drawn(schema: Schema, wildcard: float, descendant: float) -> tuple[str, ...]:
@@ -84,8 +79,9 @@ def _roots(paths: tuple[str, ...]) -> list[tuple[int, str]]:
 
 def tables(kept: Kept, _: Plan) -> Iterator[Row]:
     """The size of a routing table with and without covering, by set of queries."""
-    for name, paths in sets().items():
-        if not kept.has(name):
+    schema = nitf()
+    for name, draw in SETS.items():
+        if schema is not None and not kept.has(name) and (paths := draw(schema)):
             left = len(_roots(paths))
             yield Row(
                 name,
@@ -106,8 +102,8 @@ def cold(kept: Kept, _: Plan) -> Iterator[Row]:
         return
     drawn = documents(schema, max(10, int(DOCUMENTS * SCALE)), max_levels=10, seed=3)
     publications = [path for body in drawn for _, path in _core.leaf_paths(body, Limits())]
-    for name, paths in sets().items():
-        if all(kept.has(f"{name}, {engine}") for engine in ENGINES):
+    for name, draw in SETS.items():
+        if all(kept.has(f"{name}, {engine}") for engine in ENGINES) or not (paths := draw(schema)):
             continue
         roots = _roots(paths)
         for engine in ENGINES:

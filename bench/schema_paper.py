@@ -34,7 +34,7 @@ DEPTH = 8
 SETTINGS = ((0.2, 0.2), (0.2, 0.4), (0.2, 0.6), (0.4, 0.2), (0.6, 0.2))
 NUMBERS = (10_000, 25_000, 50_000, 75_000, 100_000)
 PARENT = "singleton, * by parent"
-WITHIN = 12.0
+WITHIN = 6.0
 """Seconds for the rounds of a row; there are two at least."""
 
 

@@ -195,7 +195,7 @@ def listed(values: Iterable[float], shown: Callable[[float], str] = figure) -> s
 
 
 def rows_table(rows: Iterable[Row], columns: Sequence[str], subject: str = "") -> str:
-    """Some columns of some rows as they are kept.
+    """Some columns of some rows as they are kept; a `*` in a subject is no emphasis.
 
     >>> print(rows_table([Row("blast", {"ms": 1.5, "MB": 2})], ("ms", "KB")))
     |  | ms | KB |
@@ -204,5 +204,8 @@ def rows_table(rows: Iterable[Row], columns: Sequence[str], subject: str = "") -
     """
     return table(
         (subject, *columns),
-        ((row.subject, *(figure(row.values.get(column, nan)) for column in columns)) for row in rows),
+        (
+            (row.subject.replace("*", "\\*"), *(figure(row.values.get(column, nan)) for column in columns))
+            for row in rows
+        ),
     )

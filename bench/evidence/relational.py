@@ -27,7 +27,7 @@ SHOWN = ("nodes", "matches / document", *paper_figures.CURVES)
 
 def _checks(results: Results) -> list[Check]:
     return [
-        Check(says, word == "yes", measured)
+        Check(says[0].upper() + says[1:], word == "yes", measured)
         for says, measured, word in paper_figures.claims(results.rows(FILE))
     ]
 
@@ -37,7 +37,7 @@ def _curves(rows: Sequence[Row], across: str, title: str) -> Figure:
         name: [(row.values[across], row.values[column]) for row in rows]
         for column, (name, *_) in paper_figures.CURVES.items()
     }
-    return chart.lines({"": curves}, title, "ms of processor time, one unseen document")
+    return chart.lines({"": curves}, title, "ms, one unseen document")
 
 
 def _cutting(results: Results) -> Verdict:

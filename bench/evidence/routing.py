@@ -2,10 +2,11 @@
 
 The paper draws its queries with YFilter's generator and does not say with which parameters it got its two
 sets; a comment in its source names W (the probability of `*`) 0 or 0.1 for set A and DO (that of `//`) 0 or
-0.1 for set B. So there are several sets of 100,000 distinct NITF queries here: those of the YFilter release,
-two that are drawn with these parameters, and two tuned to the covering rates that the paper reports. BLAST
-stands in for the protein DTD of the last experiment. The paper's broker compares a publication with one
-expression of its table after the other; ours matches with an index, so times are compared as ratios.
+0.1 for set B. So there are several sets of 100,000 distinct NITF queries here: those of the YFilter
+release, two that are drawn with these parameters, and two tuned to the covering rates that the paper
+reports. BLAST stands in for the protein DTD of the last experiment. The paper's broker compares a
+publication with one expression of its table after the other; ours matches with an index, so times are
+compared as ratios.
 """
 
 from __future__ import annotations
@@ -52,12 +53,18 @@ def _covered(results: Results, name: str) -> float:
 
 def _tables_verdict(results: Results) -> Verdict:
     found = {name: _covered(results, name) for name in DRAWN}
-    tuned = [_covered(results, name) for name in ("tuned to A", "tuned to B")]
+    tuned = [
+        row.values["covered %"] for row in results.rows("routing-tables") if row.subject.startswith("tuned")
+    ]
     text = ", ".join(f"{name} {_percent(each)}" for name, each in found.items())
     return judged(
         [
             Check("The generator's sets are covered to half or more", min(found.values()) >= 50, text),
-            Check("a set exists of which about 90 % are covered", max(found.values()) >= 85, text),
+            Check(
+                "a set exists of which about 90 % are covered",
+                any(80 <= each <= 95 for each in found.values()),
+                text,
+            ),
             Check(
                 "and one of which about half are",
                 any(35 <= each <= 65 for each in found.values()),
@@ -72,11 +79,8 @@ def _tables_verdict(results: Results) -> Verdict:
 def _tables_chart(results: Results) -> Figure:
     return chart.dots(
         {
-            name: {
-                "no covering": results.value("routing-tables", name, "no covering"),
-                "covering": results.value("routing-tables", name, "covering"),
-            }
-            for name in SETS
+            row.subject: {each: row.values[each] for each in ("no covering", "covering")}
+            for row in results.rows("routing-tables")
         }
         | {
             f"set {name} of the paper": {
@@ -171,7 +175,14 @@ def _traffic_table(results: Results) -> str:
         "of the first",
         "long queries, between brokers",
     )
-    return table(columns, cells)
+    chance = (
+        "\n\nThat a total is the paper's to the digit is chance, and no sign of the same data: queries "
+        "drawn with two other seeds gave 58,093 and 58,053 for the first strategy, counted without the "
+        "simulation."
+        if first["with clients"] == PAPER_MESSAGES[STRATEGIES[0]]
+        else ""
+    )
+    return table(columns, cells) + chance
 
 
 def _traffic_verdict(results: Results) -> Verdict:
