@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bench.claims import verdicts
-from bench.curves import gathered
 from bench.evidence import chart
 from bench.evidence.exhibit import (
     Check,
@@ -46,8 +45,17 @@ LEAST = 3  # points of a curve
 def _curves(results: Results, name: str) -> chart.Curves:
     """The curves of a figure at the points that all of them have."""
     sweep = _BY_FIGURE[name]
-    found = gathered(results.rows("xtrie")).get(name, {})
-    points = [{at for at, _ in found.get(each, ())} for each in sweep.subjects]
+    rows = {row.subject: row for row in results.rows("xtrie")}
+    # The label says where a row stands: at the scale of 1, these are the sweep's values.
+    found = {
+        each: [
+            (at, rows[label].values.get("µs / document", rows[label].values["MB"]))
+            for at in sweep.values
+            if (label := sweep.label(at, each)) in rows
+        ]
+        for each in sweep.subjects
+    }
+    points = [{at for at, _ in found[each]} for each in sweep.subjects]
     common = set.intersection(*points)
     if len(common) < LEAST:
         raise NotTakenError(f"`python -m bench xtrie` has not taken Figure {name}")
