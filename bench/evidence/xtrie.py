@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bench.claims import verdicts
-from bench.curves import gathered
 from bench.evidence import chart
 from bench.evidence.exhibit import (
     Check,
@@ -40,15 +39,59 @@ TABLE_3_COLUMNS = ("tags", "fewest tags", "most tags", "levels", "fewest levels"
 _BY_FIGURE = {sweep.figure: sweep for sweep in SWEEPS}
 
 
+LEAST = 3  # points of a curve
+
+
 def _curves(results: Results, name: str) -> chart.Curves:
-    """The curves of a figure, all of them with all points."""
+    """The curves of a figure at the points that all of them have."""
     sweep = _BY_FIGURE[name]
-    found = gathered(results.rows("xtrie")).get(name, {})
-    missing = [each for each in sweep.subjects if len(found.get(each, ())) < len(sweep.values)]
-    if missing:
-        raise NotTakenError(f"`python -m bench xtrie` has not all of Figure {name}: {missing[0]}")
+    rows = {row.subject: row for row in results.rows("xtrie")}
+    # The label says where a row stands: at the scale of 1, these are the sweep's values.
+    found = {
+        each: [
+            (at, rows[label].values.get("µs / document", rows[label].values["MB"]))
+            for at in sweep.values
+            if (label := sweep.label(at, each)) in rows
+        ]
+        for each in sweep.subjects
+    }
+    points = [{at for at, _ in found[each]} for each in sweep.subjects]
+    common = set.intersection(*points)
+    if len(common) < LEAST:
+        raise NotTakenError(f"`python -m bench xtrie` has not taken Figure {name}")
     factor = 1.0 if sweep.measure == "memory" else 1e-3
-    return {each: [(at, value * factor) for at, value in found[each]] for each in sweep.subjects}
+    return {
+        each: sorted((at, value * factor) for at, value in found[each] if at in common)
+        for each in sweep.subjects
+    }
+
+
+def _taken(results: Results, names: Sequence[str]) -> dict[str, chart.Curves]:
+    """Those of a figure's parts that were taken; at least one."""
+    found: dict[str, chart.Curves] = {}
+    missing = None
+    for name in names:
+        try:
+            found[name] = _curves(results, name)
+        except NotTakenError as error:
+            missing = error
+    if missing is not None and not found:
+        raise missing
+    return found
+
+
+def _lacking(results: Results, names: Sequence[str]) -> list[str]:
+    """What of a figure was not taken, in words."""
+    taken = _taken(results, names)
+    found = []
+    for name in names:
+        sweep = _BY_FIGURE[name]
+        if name not in taken:
+            found.append(f"{_title(name)} has not been taken.")
+        elif len(next(iter(taken[name].values()))) < len(sweep.values):
+            last = max(at for at, _ in next(iter(taken[name].values())))
+            found.append(f"{_title(name)} has been taken up to {figure(last)} of {figure(sweep.values[-1])}.")
+    return found
 
 
 def _title(name: str) -> str:
@@ -58,8 +101,8 @@ def _title(name: str) -> str:
 def _shown(*names: str) -> Callable[[Results], str]:
     def shown(results: Results) -> str:
         parts = []
-        for name in names:
-            sweep, curves = _BY_FIGURE[name], _curves(results, name)
+        for name, curves in _taken(results, names).items():
+            sweep = _BY_FIGURE[name]
             points = [at for at, _ in next(iter(curves.values()))]
             unit = "MB" if sweep.measure == "memory" else "ms a document"
             cells = (
@@ -68,7 +111,7 @@ def _shown(*names: str) -> Callable[[Results], str]:
             )
             head = f"{_title(name)}, {unit} by {sweep.axis}:"
             parts.append(f"{head}\n\n{table(('', *curves), cells)}")
-        return "\n\n".join(parts)
+        return "\n\n".join([*parts, *_lacking(results, names)])
 
     return shown
 
@@ -76,8 +119,7 @@ def _shown(*names: str) -> Callable[[Results], str]:
 def _verdict(*names: str, because: str) -> Callable[[Results], Verdict]:
     def verdict(results: Results) -> Verdict:
         checks = []
-        for name in names:
-            curves = _curves(results, name)
+        for name, curves in _taken(results, names).items():
             many = f"{_title(name)}: " if len(names) > 1 else ""
             checks += [
                 Check(f"{many}{told.says}", told.reproduces, told.measured) for told in verdicts(name, curves)
@@ -91,7 +133,7 @@ def _chart(*names: str, logarithmic: bool = False) -> Callable[[Results], Figure
     def drawn(results: Results) -> Figure:
         sweep = _BY_FIGURE[names[0]]
         up = "MB" if sweep.measure == "memory" else "ms a document"
-        panels = {_title(name): _curves(results, name) for name in names}
+        panels = {_title(name): curves for name, curves in _taken(results, names).items()}
         return chart.lines(panels, sweep.axis, up, logarithmic=logarithmic)
 
     return drawn
