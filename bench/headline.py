@@ -376,7 +376,15 @@ TABLES: dict[str, Table] = {
         "MB in the middle",
         "MB at a leaf",
     ),
-    "network-restart": plain("network-restart", "records", "restart s", "µs / filter", "first change s"),
+    "network-restart": plain(
+        "network-restart",
+        "records",
+        "restart s",
+        "µs / filter",
+        "first change ms",
+        "longest step ms",
+        "until all is covered s",
+    ),
     "network-advertisements": plain(
         "network-advertisements", "advertisements", "first tenth ms", "last tenth ms", "last / first"
     ),
