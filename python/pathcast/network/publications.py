@@ -299,6 +299,7 @@ class Publications:
             self._insert(side, handle)
         if not side.unfilled:
             side.unfilled = None
+            side.urgent.clear()
             side.touched.update(self.entries[each].handle for each in side.told if each in self.entries)
 
     def _place(self, entry: Entry) -> None:
@@ -391,7 +392,7 @@ class Publications:
 
     def _tell_urgent(self, side: Side, told: list[tuple[str, Told]]) -> None:
         """Tell of what is new before it is known what covers it."""
-        for handle in side.urgent if side.unfilled is not None else ():
+        for handle in side.urgent:
             entry = self.by_handle.get(handle)
             if entry is not None and entry.filter not in side.told and entry.wanted_besides(side.name):
                 side.was_told = True

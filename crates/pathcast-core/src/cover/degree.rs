@@ -63,6 +63,9 @@ fn advance(levels: &[Level], progress: Progress, label: Option<NameId>, names: &
     next
 }
 
+/// The names that may come next, each with where it leads.
+type Successors = Vec<(Option<NameId>, Vec<u32>)>;
+
 /// Where paths stand in an advertisement, and how far the merger and its members have come there.
 type Situation = (Vec<u32>, Vec<Progress>);
 
@@ -82,7 +85,7 @@ pub fn imperfect_degree(
     if merger.len() > depth {
         return None;
     }
-    let mut followed: FxHashMap<Vec<u32>, Vec<(Option<NameId>, Vec<u32>)>> = FxHashMap::default();
+    let mut followed: FxHashMap<Vec<u32>, Successors> = FxHashMap::default();
     let mut now: FxHashMap<Situation, f64> = FxHashMap::default();
     now.insert((vec![0], vec![1; members.len() + 1]), 1.0);
     let (mut selected, mut wanted) = (0.0, 0.0);
@@ -122,7 +125,7 @@ pub fn imperfect_degree(
 }
 
 /// The names that may come next, and where each leads; a wildcard is one more name that nobody knows.
-fn successors(advertisement: &Advertisement, states: &[u32]) -> Vec<(Option<NameId>, Vec<u32>)> {
+fn successors(advertisement: &Advertisement, states: &[u32]) -> Successors {
     let below = states.iter().flat_map(|&state| &advertisement.follow[state as usize]);
     let mut below: Vec<(Option<NameId>, u32)> =
         below.map(|&state| (advertisement.labels[state as usize], state)).collect();
