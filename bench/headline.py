@@ -294,6 +294,9 @@ TABLES: dict[str, Table] = {
     "spark-peers": plain(
         "spark-peers", "xpath_boolean/s", "lxml/s", "Pathcast/s", "× xpath_boolean", "× lxml"
     ),
+    "spark-memory": plain(
+        "spark-memory", "subscriptions", "MB of all", "first job s", "last job s", "µs / document"
+    ),
     "spark-placement": plain(
         "spark-placement",
         "shards",
