@@ -279,14 +279,23 @@ TABLES: dict[str, Table] = {
     "spark-ways": plain(
         "spark-ways",
         "matches / document",
-        "core/s",
-        "data source/s",
+        "one thread/s",
+        "two threads/s",
+        "one thread from files/s",
+        "data source, lists/s",
+        "data source, rows/s",
+        "DataFrame, lists/s",
         "DataFrame/s",
-        "data source, share of 2 cores",
+        "data source, lists, share of 2 cores",
+        "data source, lists, share of 2 cores from files",
+        "DataFrame, lists, share of 2 cores",
         "DataFrame, share of 2 cores",
     ),
     "spark-peers": plain(
         "spark-peers", "xpath_boolean/s", "lxml/s", "Pathcast/s", "× xpath_boolean", "× lxml"
+    ),
+    "spark-memory": plain(
+        "spark-memory", "subscriptions", "MB of all", "first job s", "last job s", "µs / document"
     ),
     "spark-placement": plain(
         "spark-placement",

@@ -30,7 +30,7 @@ def sent(
     index.add_many([(at, f"//{'ab'[at % 2]}") for at in range(2 * ALL)])
     names = pa.array([f"who-{at}" for at in range(2 * ALL)]) if subscribers else None
     shard = OpenShard(index, pa.array([f"s{at}" for at in range(2 * ALL)]), names)
-    monkeypatch.setattr(worker, "open_shard", lambda files: shard)
+    monkeypatch.setattr(worker, "open_shard", lambda files, own: shard)
     files = ShardFiles("", Shard(0, "", "", "", 2 * ALL, 0, "", "", 0), Settings())
     job = MatchJob(result, files, Settings(), failfast=False, batch_bytes=1 << 20, shape=shape)
     cells = [pa.array(range(len(DOCUMENTS))), pa.array(DOCUMENTS, pa.string())]
