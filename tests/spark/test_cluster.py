@@ -64,7 +64,8 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Packed:
         (found,) = (ROOT / "dist").glob(f"pathcast-{pathcast.__version__}-*.whl")
         wheel = str(found)
     # The locked versions, without hashes: a wheel that was built here has none in the lock.
-    pins = re.findall(r"^[A-Za-z0-9][^ ]*==[^ \\;]*", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
+    lock = (ROOT / "requirements.lock").read_text()
+    pins = [pin.strip() for pin in re.findall(r"^[A-Za-z0-9][^ ]*==[^\\\n]*", lock, re.MULTILINE)]
     (folder / "constraints.txt").write_text("\n".join(pins))
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     settings = {
