@@ -126,16 +126,15 @@ def driver(job: str, folder: Path) -> Program:
     return Program([sys.executable, "-m", "tests.spark.driver", job, str(folder)], folder / f"{job}.log")
 
 
-def spark_class(folder: Path, name: str, *arguments: str) -> Program:
-    """A server of Spark from the pip package."""
+def spark_class(folder: Path, name: str, *arguments: str, checkout: bool = True) -> Program:
+    """A server of Spark from the pip package; what it starts sees the checkout, or nothing of it."""
     import pyspark
 
     home = Path(pyspark.__file__).parent
     command = [str(home / "bin/spark-class"), f"org.apache.spark.deploy.{name}", *arguments]
     log = folder / f"{name.rsplit('.', 1)[1]}-{len(list(folder.glob('*.log')))}.log"
-    return Program(
-        command, log, SPARK_HOME=str(home), SPARK_DAEMON_MEMORY="256m", SPARK_DAEMON_JAVA_OPTS=QUICK
-    )
+    settings = {"SPARK_HOME": str(home), "SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": QUICK}
+    return Program(command, log, checkout=checkout, **settings)
 
 
 def free_port() -> int:

@@ -64,7 +64,8 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Packed:
         (found,) = (ROOT / "dist").glob(f"pathcast-{pathcast.__version__}-*.whl")
         wheel = str(found)
     # The locked versions, without hashes: a wheel that was built here has none in the lock.
-    pins = re.findall(r"^[A-Za-z0-9][^ ]*==[^ \\;]*", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
+    lock = (ROOT / "requirements.lock").read_text()
+    pins = [pin.strip() for pin in re.findall(r"^[A-Za-z0-9][^ ]*==[^\\\n]*", lock, re.MULTILINE)]
     (folder / "constraints.txt").write_text("\n".join(pins))
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     settings = {
@@ -89,13 +90,14 @@ def test_a_cluster_runs_the_wheel_from_a_packed_environment(packed: Packed, tmp_
     with ExitStack() as stack:
         port = free_port()
         local = ("--host", "127.0.0.1", "--webui-port", "0")
-        master = stack.enter_context(spark_class(tmp_path, "master.Master", "--port", str(port), *local))
+        master = stack.enter_context(
+            spark_class(tmp_path, "master.Master", "--port", str(port), *local, checkout=False)
+        )
         master.until(lambda: "elected leader" in master.last_lines(), "leading master", START)
         for number in range(2):
             size = ("--cores", "1", "--memory", "700m", "--work-dir", str(tmp_path / f"work-{number}"))
-            worker = stack.enter_context(
-                spark_class(tmp_path, "worker.Worker", *size, *local, f"spark://127.0.0.1:{port}")
-            )
+            words = (*size, *local, f"spark://127.0.0.1:{port}")
+            worker = stack.enter_context(spark_class(tmp_path, "worker.Worker", *words, checkout=False))
             worker.until(lambda log=worker: "Successfully registered" in log.last_lines(), "worker", START)  # type: ignore[misc]
         program = stack.enter_context(submitted(packed, tmp_path, port))
         program.until((tmp_path / "kill").exists, "two versions", 2 * START)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
-from pyspark.sql.types import BinaryType, DataType, StringType
+from pyspark.sql.types import BinaryType, DataType, StringType, StructField, StructType
 
 from pathcast.spark.artifact import check_engine
 from pathcast.spark.driver.answers import DEAD_COLUMNS, NODE_COLUMNS, answers
@@ -139,14 +139,15 @@ class _Plan:
         elif options.keep:
             raise ValueError("within a query function of a pipeline no columns can be kept: join them later")
         else:
-            # What type ids have cannot be asked for there.
+            # What types columns have cannot be asked for there.
             self._id, self._id_type = self._id.cast("string"), StringType()
         for name in options.keep:
             column_type(documents, name, "documents")
             if name in _TAKEN:
                 raise ValueError(f"the results have a column {name!r} of their own: rename the one to keep")
         self._kept = [F.col(quoted(name)) for name in options.keep]
-        self._document = F.col(quoted(options.document)).alias("document")
+        column = F.col(quoted(options.document))
+        self._document = (column if self._id_type is None else column.cast("binary")).alias("document")
         self._documents = documents
         self._options = options
 
@@ -160,6 +161,10 @@ class _Plan:
         bare = not (self._kept or at)
         id = self._id if bare else F.struct(self._id.alias("id"), *self._kept, *at)
         documents = self._documents.select(id.alias("id"), self._document)
+        if self._id_type is not None:
+            # `mapInArrow` asks for the columns, which pyspark remembers once they are known.
+            columns = [StructField("id", self._id_type), StructField("document", BinaryType())]
+            documents._cached_schema = StructType(columns)  # type: ignore[attr-defined]
         # To find bad documents takes no index; what a subscription cannot be decided for, its own.
         slow = any(shard.on_tree for shard in compiled.manifest.shards)
         shards: list[ShardFiles | None] = [None] if result == "dead" else []

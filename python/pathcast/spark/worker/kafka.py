@@ -47,14 +47,20 @@ class SendJob:
 def send_rows(batches: Batches, job: SendJob) -> Batches:
     """Sends a part, given as `part`, `topic`, `key`, `value`, `headers`; tells how many rows it sent."""
     sender: _Sender | None = None
-    for batch in batches:
-        if not batch.num_rows:
-            continue
-        if sender is None:
-            sender = _Sender(job, batch.column("part")[0].as_py())
-        sender.send(batch)
+    try:
+        for batch in batches:
+            if not batch.num_rows:
+                continue
+            if sender is None:
+                sender = _Sender(job, batch.column("part")[0].as_py())
+            sender.send(batch)
+        if sender is not None:
+            sender.commit()
+    except BaseException:
+        if sender is not None:
+            sender.give_up()
+        raise
     if sender is not None:
-        sender.commit()
         yield pa.RecordBatch.from_pydict(
             {"part": pa.array([sender.part], pa.int32()), "sent": pa.array([sender.sent], pa.int64())}
         )
@@ -140,7 +146,7 @@ class _Sender:
 
 @dataclass(frozen=True)
 class _Errors:
-    """Ends the transaction at an error, and says what could not be sent."""
+    """Says what could not be sent."""
 
     sender: _Sender
 
@@ -148,9 +154,6 @@ class _Errors:
         pass
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if error is None:
-            return
-        self.sender.give_up()
         if isinstance(error, _clients().KafkaException):
             job = self.sender._job
             raise PathcastError(
