@@ -17,7 +17,7 @@ CORE = (
     *("cancel", "limits", "hashing", "interner", "chars", "names", "values", "xpath", "reader", "pattern"),
     *("schema", "engine", "twig", "tree_automaton", "index", "cover", "relational", "select", "explain"),
 )
-PAPERS = ("hops", "xfilter", "pma", "predicate", "index_filter", "xtrie")
+PAPERS = ("hops", "branches", "xfilter", "pma", "predicate", "index_filter", "xtrie")
 ORDERS = {"pathcast-core": CORE, "pathcast-papers": PAPERS}
 USES = {
     "pathcast-core": set(),

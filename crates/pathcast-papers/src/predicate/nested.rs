@@ -14,10 +14,10 @@
 //! on each leaf: steps times depth.
 
 use hashbrown::HashMap;
-use rustc_hash::{FxBuildHasher, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::run::Run as Matching;
-use super::{Organisation, Predicates};
+use super::shared::{Organisation, Predicates};
 use crate::branches::{self, Branch};
 use crate::hops::{Hop, Symbol};
 use pathcast_core::engine::{Capabilities, Content, Engine, Found, PathId, Takes, Trees};
@@ -60,7 +60,7 @@ struct Shared {
 #[derive(Clone, Debug)]
 pub struct Nested {
     inner: Predicates,
-    numbers: HashMap<LinearPath, PathId, FxBuildHasher>,
+    numbers: HashMap<LinearPath, PathId>,
     shared: Vec<Shared>,
     free: Vec<PathId>,
     trees: Vec<Option<Tree>>,
