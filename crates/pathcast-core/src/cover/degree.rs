@@ -5,7 +5,7 @@
 //! automaton is made deterministic on the way, level by level; a path at which the merger can no longer be satisfied
 //! is left, so narrow mergers cost little. Counts are doubles, their ratio is what is asked for.
 
-use rustc_hash::FxHashMap;
+use hashbrown::HashMap;
 
 use super::advertisement::Advertisement;
 use crate::names::{NameId, Names};
@@ -85,12 +85,12 @@ pub fn imperfect_degree(
     if merger.len() > depth {
         return None;
     }
-    let mut followed: FxHashMap<Vec<u32>, Successors> = FxHashMap::default();
-    let mut now: FxHashMap<Situation, f64> = FxHashMap::default();
+    let mut followed: HashMap<Vec<u32>, Successors> = HashMap::default();
+    let mut now: HashMap<Situation, f64> = HashMap::default();
     now.insert((vec![0], vec![1; members.len() + 1]), 1.0);
     let (mut selected, mut wanted) = (0.0, 0.0);
     for _ in 0..depth {
-        let mut next: FxHashMap<Situation, f64> = FxHashMap::default();
+        let mut next: HashMap<Situation, f64> = HashMap::default();
         for ((states, progress), count) in now {
             if !followed.contains_key(&states) {
                 followed.insert(states.clone(), successors(advertisement, &states));
