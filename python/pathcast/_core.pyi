@@ -14,6 +14,7 @@ __all__ = [
     "Graph",
     "Index",
     "Matches",
+    "Mergeable",
     "Node",
     "__version__",
     "bare_elements",
@@ -216,7 +217,7 @@ class Mergeable:
     def set_patience(self, key: int, number: int | None = None) -> None:
         """Tries again when so many have gathered; with None, as at first."""
 
-    def __contains__(self, handle: int) -> bool: ...
+    def __contains__(self, handle: int, /) -> bool: ...
     def __len__(self) -> int: ...
     def memory_bytes(self) -> int:
         """Heap bytes held."""
