@@ -20,7 +20,7 @@ CORE = (
     "test_documents.py::test_a_folder_of_files",
     "test_datasource.py::test_it_gives_what_the_index_gives[1]",
     "test_functions.py::test_sql_gives_what_the_index_gives",
-    "test_stream.py::test_a_stream_gives_what_the_index_gives[3]",
+    "test_stream.py::test_a_stream_gives_what_the_index_gives[3-False]",
     "test_outboxes.py::test_one_copy_for_each_subscriber",
 )
 # Minutes: with the other long ones.
