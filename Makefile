@@ -6,7 +6,7 @@ SHELL := bash
 MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3
-JOBS ?= 2
+JOBS ?= 3
 
 venv := .venv
 bin := $(venv)/bin
