@@ -50,8 +50,8 @@ def test_many_patterns_with_gaps_and_one_beginning(engine: str, budget: int) -> 
 @pytest.mark.parametrize("budget", BUDGETS)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_one_name_a_thousand_deep(engine: str, budget: int) -> None:
-    if engine == "xfilter-trees" and budget == BUDGETS[0]:
-        pytest.skip("it keeps every instance until the budget is full, which takes minutes here")
+    if engine == "xfilter-trees":
+        budget = min(budget, 1 << 20)  # it keeps every instance until the budget is full: 64 MB take minutes
     index = index_with(engine, cache_bytes=budget)
     index.add_many([(0, "//a//a//a//a//a"), (1, "//a/a/a/a/a"), (2, "//a" * 64), (3, "//a" * 64 + "/b")])
     index.add_many([(4, "/a" * 5), (5, "//a//a//b//a"), (6, "//a/*/*/a//*/a/@x"), (7, "//a//a/a//a/a//b")])
