@@ -82,6 +82,18 @@ class Verdict:
     sentence: str
     checks: tuple[Check, ...] = ()
 
+    @property
+    def share(self) -> str:
+        """How many of several checks hold, behind the word.
+
+        >>> judged([Check("faster", True, "2 times"), Check("smaller", False, "3 times as large")]).share
+        ' (1 of 2 claims holds)'
+        """
+        if not self.checks:
+            return ""
+        holding = sum(check.holds for check in self.checks)
+        return f" ({holding} of {len(self.checks)} claims hold{'s' if holding == 1 else ''})"
+
 
 def judged(checks: Iterable[Check], because: str = "") -> Verdict:
     """Reproduced where every check holds; `because` explains, where one does not.

@@ -105,7 +105,8 @@ def _verdicts(name: str, exhibits: Sequence[Exhibit], results: Results) -> str:
     lines = []
     for exhibit in exhibits:
         verdict = exhibit.told(results)
-        lines.append(f"- [{exhibit.label}]({name}.md#{exhibit.slug}), **{verdict.word}**: {exhibit.claim}")
+        link = f"[{exhibit.label}]({name}.md#{exhibit.slug})"
+        lines.append(f"- {link}, **{verdict.word}**{verdict.share}: {exhibit.claim}")
     return "\n".join(lines)
 
 
