@@ -15,7 +15,7 @@ pip := PIP_DISABLE_PIP_VERSION_CHECK=1 $(bin)/python -m pip install --quiet
 rust := Cargo.toml Cargo.lock $(shell find crates -type d -o -name '*.rs' -o -name Cargo.toml)
 
 .PHONY: help setup prerequisites java demo serve tour test test-rust test-python faults giants fuzz miri audit reproducible browser pages docs lint \
-    bench bench-quick evidence evidence-draw wheel sdist smoke sbom licences jars lock format clean
+    bench bench-quick evidence evidence-draw wheel manylinux free-threaded sdist smoke sbom licences jars lock format clean
 
 help: ## Show this help
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
@@ -114,13 +114,31 @@ evidence: java setup jars ## Run the experiments of the five papers and write do
 evidence-draw: setup ## Write docs/evidence from the figures that are kept, in seconds
 	@$(bin)/python -m bench.evidence --draw
 
+maturin = RUSTFLAGS="$${RUSTFLAGS:-} $$(tools/build/flags)" PATH="$(CURDIR)/$(bin):$$PATH" \
+    $(bin)/maturin build --quiet --release --locked --out dist
+
 # The flags and the interpreter are those of the `built` stamp, so that nothing is compiled twice. What maturin
 # finds in the extension gives the tag: the glibc of this machine.
 wheel: setup ## Build the wheel in dist: one for all Pythons from 3.10 on
 	@rm -f dist/*.whl
-	@RUSTFLAGS="$${RUSTFLAGS:-} $$(tools/build/flags)" PATH="$(CURDIR)/$(bin):$$PATH" \
-	    $(bin)/maturin build --quiet --release --locked --interpreter $(bin)/python --out dist $(WHEEL)
+	@$(maturin) --interpreter $(bin)/python
 	@ls dist/*.whl
+
+# zig links against the glibc of 2012, whatever this machine has.
+manylinux: setup ## Build the wheel for every Linux with glibc 2.17 or newer, and try it
+	@$(pip) --require-hashes -r tools/build/zig.lock
+	@rm -f dist/*.whl
+	@$(maturin) --interpreter $(bin)/python --zig --strip --compatibility manylinux2014
+	@ls dist/*.whl
+	@tools/release/smoke $(bin)/python
+
+FREE_THREADED ?= python3.14t
+# The stable ABI is not for these Pythons before 3.15: the wheel is for this one version.
+free-threaded: setup ## Build the wheel for the free-threaded Python that FREE_THREADED names, and try it
+	@rm -f dist/*.whl
+	@$(maturin) --interpreter "$$(command -v "$(FREE_THREADED)")" --strip
+	@ls dist/*.whl
+	@tools/release/smoke "$(FREE_THREADED)" library command threads
 
 sdist: setup ## Build the source archive in dist
 	@rm -f dist/*.tar.gz
@@ -152,6 +170,8 @@ lock: ## Pin the Python dependencies anew (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv" >&2; exit 1; }
 	@uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.10 --upgrade \
 	    --generate-hashes --no-emit-index-url --custom-compile-command "make lock" --quiet --output-file requirements.lock
+	@echo ziglang | uv pip compile - --universal --python-version 3.10 --upgrade --no-annotate \
+	    --generate-hashes --no-emit-index-url --custom-compile-command "make lock" --quiet --output-file tools/build/zig.lock
 
 clean: ## Remove everything that was built
 	@rm -rf $(venv) .jars target build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pathcast
@@ -50,6 +51,24 @@ def command(version: str) -> None:
     Path("rain.xml").write_text(DOCUMENT, encoding="utf-8")
     words = [word for _, xpath in SUBSCRIPTIONS for word in ("-e", xpath)]
     equal(json.loads(said("match", *words, "rain.xml"))["matches"], ["1", "2"])
+
+
+def threads(version: str) -> None:
+    """On a free-threaded Python, which the import leaves so: nine threads use and change an index."""
+    equal(getattr(sys, "_is_gil_enabled", lambda: True)(), False)
+    index = pathcast.Index()
+    index.add_many(SUBSCRIPTIONS)
+
+    def change(number: int) -> list[str]:
+        index.add(f"more-{number}", f"//item[@number = {number}]")
+        index.remove(f"more-{number}")
+        return EXPECTED
+
+    with ThreadPoolExecutor(9) as pool:
+        changed = pool.map(change, range(1_000))
+        equal(all(found == EXPECTED for found in pool.map(index.match, [DOCUMENT] * 20_000)), True)
+        equal(all(found == EXPECTED for found in changed), True)
+    equal(len(index), len(SUBSCRIPTIONS))
 
 
 def service(version: str) -> None:
@@ -104,6 +123,7 @@ def spark(version: str) -> None:
 PARTS: dict[str, Callable[[str], None]] = {
     "library": library,
     "command": command,
+    "threads": threads,
     "service": service,
     "spark": spark,
 }
