@@ -15,8 +15,12 @@ PAPER = "paper: "
 """A curve whose name starts so is the paper's: grey, with hollow marks, in any chart."""
 
 
-def lines(panels: Mapping[str, Curves], across: str, up: str, *, logarithmic: bool = False) -> Figure:
+def lines(
+    panels: Mapping[str, Curves], across: str | Sequence[str], up: str, *, logarithmic: bool = False
+) -> Figure:
     """A panel for each group of curves, side by side; without `logarithmic`, axes start at zero.
+
+    `across` is what all panels vary, or what each does.
 
     On logarithmic axes points are dots, with thin dots between those of a curve. Wide charts cannot be read
     on a telephone: two panels are the most.
@@ -26,10 +30,11 @@ def lines(panels: Mapping[str, Curves], across: str, up: str, *, logarithmic: bo
     drawn = Figure(figsize=(4.2 * len(panels) + (1.8 if len(panels) == 1 else 0), 3.9), layout="constrained")
     every = drawn.subplots(1, len(panels), squeeze=False)[0]
     names = list(dict.fromkeys(name for curves in panels.values() for name in curves))
-    for axes, (title, curves) in zip(every, panels.items(), strict=True):
+    varied = [across] * len(panels) if isinstance(across, str) else across
+    for axes, below, (title, curves) in zip(every, varied, panels.items(), strict=True):
         for name, points in curves.items():
             _curve(axes, name, points, colour_of(name, names), logarithmic)
-        plain(axes, across, title=title, logarithmic=logarithmic)
+        plain(axes, below, title=title, logarithmic=logarithmic)
     every[0].set_ylabel(up)
     handles = {
         label: handle
@@ -64,11 +69,13 @@ def _curve(
 
 def plain(axes: Axes, across: str, *, title: str = "", logarithmic: bool = False) -> None:
     """The axes: from zero or logarithmic, no frame, numbers as people write them."""
-    from matplotlib.ticker import MaxNLocator
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
     if logarithmic:
         axes.set_xscale("log")
         axes.set_yscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_minor_formatter(NullFormatter())
     else:
         axes.set_xlim(left=0)
         axes.set_ylim(bottom=0)

@@ -131,10 +131,11 @@ def _verdict(*names: str, because: str) -> Callable[[Results], Verdict]:
 
 def _chart(*names: str, logarithmic: bool = False) -> Callable[[Results], Figure]:
     def drawn(results: Results) -> Figure:
-        sweep = _BY_FIGURE[names[0]]
-        up = "MB" if sweep.measure == "memory" else "ms a document"
-        panels = {_title(name): curves for name, curves in _taken(results, names).items()}
-        return chart.lines(panels, sweep.axis, up, logarithmic=logarithmic)
+        up = "MB" if _BY_FIGURE[names[0]].measure == "memory" else "ms a document"
+        taken = _taken(results, names)
+        panels = {_title(name): curves for name, curves in taken.items()}
+        across = [_BY_FIGURE[name].axis for name in taken]
+        return chart.lines(panels, across, up, logarithmic=logarithmic)
 
     return drawn
 
