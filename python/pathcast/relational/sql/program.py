@@ -128,6 +128,7 @@ def leaves(session: Session) -> None:
 
 def tests(session: Session) -> None:
     """The slots that values fill."""
+    session.make("Equal", steps.EQUAL)
     session.grow("Base", steps.TESTS)
     session.grow("Base", steps.RANGES)
 
@@ -151,4 +152,6 @@ def _patterns(session: Session, level: int, with_values: bool, about: Callable[[
     checked = f" union all {steps.PAIRED_CHECKED}" if with_values else ""
     session.make("Paired", about(f"{steps.PAIRED}{checked}"), level)
     session.make("Level", about(steps.PATTERNS_CHECKED if with_values else steps.PATTERNS))
+    session.make("Raised", steps.RAISED)
+    session.make("Risen", steps.RISEN)
     session.grow("Fact", steps.RISING)

@@ -59,15 +59,15 @@ where s.is_test
 """
 """The slots with a value test at their end, each with its test."""
 
-_EQUAL = """
+EQUAL = """
 select v.node, t.slot, t.step
-from {{XMLValue}} v
-join (select * from {{TestSlot}} where {which} and operation = 0) t
+from {XMLValue} v
+join (select * from {TestSlot} where operation = 0) t
     on t.subject = v.subject and t.text_value = v.text_value
 union all
 select v.node, t.slot, t.step
-from {{XMLValue}} v
-join (select * from {{TestSlot}} where {which} and operation = 0) t
+from {XMLValue} v
+join (select * from {TestSlot} where operation = 0) t
     on t.subject = v.subject and t.number_value = v.number_value
 """
 """Which node has the value that a slot asks for."""
@@ -189,7 +189,7 @@ join {XMLBelow} b on b.path = s.path and b.diff = s.diff
 """Chains of steps with nothing at their end, found by the path alone, of those that patterns ask for."""
 
 TESTS = f"""
-select p.node, p.slot from ({_EQUAL.format(which="step = 0")}) p
+select p.node, p.slot from {{Equal}} p where p.step = 0
 union all
 select v.node, t.slot
 from {{XMLValue}} v
@@ -202,7 +202,7 @@ join (
     {{BatchStep}} c
     join (
         {{XMLNode}} n
-        join ({_EQUAL.format(which="step <> 0")}) p on p.node = n.node
+        join (select * from {{Equal}} where step <> 0) p on p.node = n.node
     ) on n.path = c.path and p.step = c.step
 ) on p.node = a.low and c.diff = a.diff
 """
@@ -303,16 +303,25 @@ PATTERNS = _PATTERNS.format(others=_OTHERS)
 PATTERNS_CHECKED = _PATTERNS.format(others=f"{_OTHERS} union all {_OTHER_TESTS}")
 """The same, some of the others being tests of the node itself."""
 
+RAISED = """
+select l.node, n.path, s.step, s.slot
+from {Level} l
+join {Slot} s on s.low = l.slot
+join {XMLNode} n on n.node = l.node
+"""
+"""The patterns of the level that were found, with the chains of steps that may end there."""
+
+RISEN = """
+select r.node, c.diff, r.slot
+from {BatchStep} c
+join {Raised} r on r.path = c.path and r.step = c.step
+"""
+"""Those that do end there, and how far above they begin."""
+
 RISING = f"""
-select distinct a.high as node, s.slot
+select distinct a.high as node, r.slot
 from {{XMLAncestor}} a
-join (
-    {{BatchStep}} c
-    join (
-        {{XMLNode}} n
-        join ({{Slot}} s join {{Level}} l on l.slot = s.low) on l.node = n.node
-    ) on n.path = c.path and s.step = c.step
-) on l.node = a.low and c.diff = a.diff
+join {{Risen}} r on r.node = a.low and r.diff = a.diff
 union all
 select node, slot from {{Level}} where {_IS_DOCUMENT}
 """
@@ -329,7 +338,7 @@ select b.node, s.subscription, s.is_exact
 from (
     select c.path, c.diff, u.subscription, u.is_exact
     from {{BatchStep}} c
-    join {{Subscriber}} u on u.pattern = c.step
+    join (select * from {{Subscriber}} where pattern % 4 = 1) u on u.pattern = c.step
 ) s
 join {_PATHS} b on b.path = s.path and b.diff = s.diff
 union all

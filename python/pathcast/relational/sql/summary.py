@@ -87,18 +87,24 @@ where t.level = 1 and p.diff >= t.min_diff and p.diff <= t.max_diff
 """
 """Where chains begin."""
 
-NEXT_STEPS = """
-select p.low as path, s.diff + p.diff as diff, t.step, t.level, t.follows, true as is_new
-from {Open} s
-join {NewPair} p on p.high = s.path
-join {Trie} t on t.parent = s.step and t.low_node = p.label
-where p.diff = 1 and s.level = {level} - 1 and s.follows in (1, 3) and t.level = {level} and t.is_child
+_GOING_ON = """
+    select s.path, s.diff, t.step, t.level, t.follows, t.low_node, t.min_diff, t.max_diff
+    from {{Open}} s
+    join (select * from {{Trie}} where level = {{level}} and {which}) t on t.parent = s.step
+    where s.level = {{level}} - 1 and s.follows in {follows}
+"""
+"""The chains of the level before, each with the steps that follow; few of these are found at many paths."""
+
+NEXT_STEPS = f"""
+select p.low as path, s.diff + p.diff as diff, s.step, s.level, s.follows, true as is_new
+from {{NewPair}} p
+join ({_GOING_ON.format(which="is_child", follows="(1, 3)")}) s on s.path = p.high and s.low_node = p.label
+where p.diff = 1
 union all
-select distinct p.low as path, s.diff + p.diff as diff, t.step, t.level, t.follows, true as is_new
-from {Open} s
-join {NewPair} p on p.high = s.path
-join {Trie} t on t.parent = s.step and t.low_node = p.label
-where s.level = {level} - 1 and s.follows >= 2 and t.level = {level} and not t.is_child
-  and p.diff >= t.min_diff and p.diff <= t.max_diff
+select distinct p.low as path, s.diff + p.diff as diff, s.step, s.level, s.follows, true as is_new
+from {{NewPair}} p
+join ({_GOING_ON.format(which="not is_child", follows="(2, 3)")}) s
+    on s.path = p.high and s.low_node = p.label
+where p.diff >= s.min_diff and p.diff <= s.max_diff
 """
 """Where they go on; a chain may come to the same end on several ways."""

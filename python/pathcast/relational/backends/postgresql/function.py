@@ -1,21 +1,40 @@
 """The function that matches a batch of documents on the server, made from the statements of every backend.
 
 The temporary tables of a run belong to the connection and are emptied, not dropped: making a table costs more
-than filling it. Statements run by `execute`, which plans them for the tables as they are now. The planner
-takes the size of a table from its pages, so most tables of a batch need no `analyze`. The facts get one,
-so that the larger table is not the one that is hashed. What stays gets one when it is made, and the path
-summary when it has doubled.
+than filling it. Statements run by `execute`, which plans them for the tables as they are now. Most tables of
+a run have no statistics: the planner then takes their sizes from their pages and hashes the smaller of two.
+With statistics it sees that many rows share a value of one column, not that two columns together tell them
+apart, and hashes the larger one. Only the facts get some, so that the planner knows how many of them a
+pattern may have.
+
+The path summary differs from that of other backends in what is written: chains that end at new paths go to
+the summary and to the batch at once, and only those that go on to where the next level looks for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from pathcast.relational.sql import names, program, summary
+from pathcast.relational.sql import names, program, steps, summary
 
-NAME = "pathcast_run_5"
-VERSION = ("LeafSlot", "TestSlot", "UpperSlot", "Checked", "Pair", "OtherTest", "EarlyTest", "TestedChain")
-"""What depends on the subscriptions alone."""
+NAME = "pathcast_run_6"
+
+_NO_PATH_STEPS = "select x.path, x.depth as diff, x.path as step from {XMLPath} x where x.path is null"
+_OPEN = """
+select s.path, s.diff, s.step, t.level, t.follows, false as is_new
+from {BatchStep} s
+join {Trie} t on t.step = s.step
+join (select distinct high from {NewPair}) p on p.high = s.path
+where t.follows > 0
+"""
+_FOUND = """with found as materialized ({query}),
+known as (insert into {PathStep} select path, diff, step from found),
+batch as (insert into {BatchStep} select path, diff, step from found)
+insert into {Open} select * from found where follows > 0"""
+_OWN = {summary.NO_PATH_STEPS: _NO_PATH_STEPS, summary.OPEN: _OPEN}
+"""Statements that are others here: ancestors of new paths are in the batch, so their chains are too."""
+_DONE = {summary.CLOSED, steps.BATCH_STEPS}
+"""Statements whose rows are there already."""
 
 
 class _Recorder:
@@ -30,7 +49,12 @@ class _Recorder:
 
     def make(self, name: str, query: str, level: int = 0) -> None:
         """Empties the table and fills it."""
-        self.made.setdefault(name, query)
+        self.made.setdefault(name, _OWN.get(query, query))
+        if query not in _DONE:
+            self.fill(name, query, level)
+
+    def fill(self, name: str, query: str, level: int = 0) -> None:
+        """The same, whatever is there."""
         self.lines.append(f"truncate {names.run_table(name)};")
         self.grow(name, query, level)
 
@@ -40,9 +64,13 @@ class _Recorder:
 
     def grow(self, name: str, query: str, level: int = 0) -> None:
         """Adds to the table."""
+        if query == summary.CLOSED:
+            return
+        insert = f"insert into {{{name}}} {_OWN.get(query, query).strip()}"
+        if query in {summary.FIRST_STEPS, summary.NEXT_STEPS}:
+            insert = _FOUND.replace("{query}", query)
         using = " using level" if "{level}" in query else ""
-        text = names.filled(query.replace("{level}", "$1")).strip()
-        self.lines.append(f"execute $q$insert into {names.run_table(name)} {text}$q${using};")
+        self.lines.append(f"execute $q${names.filled(insert.replace('{level}', '$1'))}$q${using};")
 
 
 def _recorded(part: Callable[..., None], *arguments: int) -> list[str]:
@@ -61,6 +89,7 @@ def made() -> Iterator[tuple[str, str]]:
     program.begin_summary(recorder)
     program.begin_version(recorder)
     recorder.make("NewPath", summary.NEW_PATHS)
+    recorder.make("BatchStep", steps.BATCH_STEPS)
     program.extend_summary(recorder, 2)
     program.find_facts(recorder, 1, with_values=True)
     yield from recorder.made.items()
@@ -70,9 +99,10 @@ def text() -> str:
     """The function as the server is told it."""
     recorder = _Recorder()
     recorder.make("NewPath", summary.NEW_PATHS)
+    recorder.fill("BatchStep", steps.BATCH_STEPS)
     parts = {
-        "begin": _recorded(program.begin_summary) + _analysed("Trie", "StepLabel"),
-        "version": _recorded(program.begin_version) + _analysed(*VERSION),
+        "begin": _recorded(program.begin_summary),
+        "version": _recorded(program.begin_version),
         "new": recorder.lines,
         "start": _recorded(program.first_steps),
         "next": _recorded(program.next_steps, 0),
@@ -91,7 +121,6 @@ def text() -> str:
 ) returns bigint language plpgsql as $pathcast$
 declare
     deepest integer;
-    known bigint;
     size bigint;
     is_found boolean;
 begin
@@ -111,10 +140,6 @@ begin
 {filled["last"]}
     end if;
     size := pg_relation_size('{path_step}');
-    select relpages::bigint * 8192 into known from pg_class where oid = '{path_step}'::regclass;
-    if size > 2 * known then
-        analyze {path_step};
-    end if;
 {filled["leaves"]}
     if with_values then
 {filled["tests"]}

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -99,8 +100,8 @@ class SparkRelational(Relational):
         self._path = path or tempfile.mkdtemp(prefix="pathcast-relational-")
         self._columns = (id, document)
         self._run: SparkRun | None = None
-        self._steps: tuple[tuple[int, ...], SparkRun] | None = None
-        """What depends on the steps alone, and the changes that wrote them."""
+        self._begun: dict[Callable[[SparkRun], None], tuple[tuple[int, ...], SparkRun]] = {}
+        """What depends on the steps or on the subscriptions alone, and the changes that it was made of."""
         super().__init__(backend, **options)
 
     def _open(self, backend: Any, wanted: Settings) -> None:
@@ -205,14 +206,13 @@ class SparkRelational(Relational):
         wide = documents.mapInArrow(task, wide_schema(SHREDDED, kind))
         wide.write.parquet(f"{folder}/shredded")
         shredded = self._spark.read.schema(wide.schema).parquet(f"{folder}/shredded")
-        session = SparkRun(self._spark, folder, stored | self._begun(snapshot, stored))
+        session = SparkRun(self._spark, folder, stored | self._begin(snapshot, stored))
         self._run = session
         for part in tables.DOCUMENTS:
             rows = shredded.where(f"part = '{part}'").select(*tables.COLUMNS[part])
             # Several tasks may have the same paths.
             session.load(part, rows.distinct() if part in {"XMLPath", "XMLPathAncestor"} else rows)
         session.load("XMLDocument", shredded.where("part = 'XMLDocument'").select("node", "document"))
-        program.begin_version(session)
         session.make("NewPath", "select path from {XMLPath}")
         program.extend_summary(session, snapshot.steps)
         program.find_facts(session, snapshot.level, with_values=bool(subjects))
@@ -231,16 +231,21 @@ class SparkRelational(Relational):
                 dead = dead.unionAll(undecided.select("document", "reason", "line", "column"))
         return matches, dead
 
-    def _begun(self, snapshot: Snapshot, stored: dict[str, DataFrame]) -> dict[str, DataFrame]:
-        """The tables that are made of the steps, kept until there are others."""
-        changes = tuple(each.number for each in snapshot.changes if "Step" in each.tables)
-        if self._steps is None or self._steps[0] != changes:
-            if self._steps:
-                shutil.rmtree(self._steps[1].folder, ignore_errors=True)
-            run = SparkRun(self._spark, f"{self._path}/runs/{uuid4().hex}", stored)
-            program.begin_steps(run)
-            self._steps = changes, run
-        return {name: self._steps[1].table(name) for name in ("Trie", "StepLabel")}
+    def _begin(self, snapshot: Snapshot, stored: dict[str, DataFrame]) -> dict[str, DataFrame]:
+        """The tables that are made of the steps and of the subscriptions, kept until there are others."""
+        every = tuple(each.number for each in snapshot.changes)
+        steps = tuple(each.number for each in snapshot.changes if "Step" in each.tables)
+        made: dict[str, DataFrame] = {}
+        for begin, changes in ((program.begin_steps, steps), (program.begin_version, every)):
+            known = self._begun.get(begin)
+            if known is None or known[0] != changes:
+                if known:
+                    shutil.rmtree(known[1].folder, ignore_errors=True)
+                run = SparkRun(self._spark, f"{self._path}/runs/{uuid4().hex}", stored)
+                begin(run)
+                self._begun[begin] = changes, run
+            made |= self._begun[begin][1].made()
+        return made
 
     def _decide(self, session: SparkRun, documents: DataFrame, place: str) -> DataFrame:
         """Writes the candidates that match, and why others are undecided; workers get each document once."""

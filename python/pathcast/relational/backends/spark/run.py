@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 IN_FILES = {
     *("XMLPath", "XMLPathAncestor", "Trie", "StepLabel", "NewPair", "Open"),
-    *("Base", "Fact", "Level", "Match", "Asked"),
+    *("Base", "Fact", "Level", "Match", "Asked", "TestSlot", "Equal"),
 }
 BY_LEVEL = {"Trie"}
 """Tables that are read one level at a time, each of which has a folder of its own."""
@@ -31,6 +31,7 @@ class SparkRun:
     def __init__(self, spark: SparkSession, folder: str, kept: dict[str, DataFrame]) -> None:
         self._spark = spark
         self.folder = folder
+        self._kept = kept
         self._tables = dict(kept)
         self._files: dict[str, list[str]] = {}
         self._numbers = itertools.count()
@@ -45,9 +46,9 @@ class SparkRun:
         else:
             self._tables[name] = rows
 
-    def table(self, name: str) -> DataFrame:
-        """A table as statements read it."""
-        return self._tables[name]
+    def made(self) -> dict[str, DataFrame]:
+        """The tables that were made, as statements read them."""
+        return {name: rows for name, rows in self._tables.items() if name not in self._kept}
 
     def query(self, query: str, level: int = 0) -> DataFrame:
         """What a query answers."""
