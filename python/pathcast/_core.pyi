@@ -127,7 +127,7 @@ def encode_ids(ids: list[Id]) -> list[str]:
 class Cover:
     """Which expression contains which: registered expressions, advertisements and covering forests."""
 
-    def __new__(cls, limits: Limits) -> Cover: ...
+    def __new__(cls, limits: Limits, seed: int | None = None) -> Cover: ...
     def register(
         self,
         handle: int,
@@ -193,16 +193,16 @@ class Cover:
 class Mergeable:
     """Paths that wait for others that they may be merged with, by what a rule leaves equal."""
 
-    def __new__(cls, rules: Sequence[int], limits: Limits) -> Mergeable: ...
-    def keys(self, xpath: str, context: int = 0, key: int | None = None) -> list[int]:
-        """What a path has in common with those that it may be merged with; or the key that is given."""
+    def __new__(cls, rules: Sequence[int], limits: Limits, seed: int | None = None) -> Mergeable: ...
+    def keys(self, xpath: str, context: str = "", equal: str | None = None) -> list[int]:
+        """What a path has in common with those that it may be merged with; or the key of what is equal."""
 
     def ready(
-        self, xpath: str, context: int = 0, key: int | None = None
+        self, xpath: str, context: str = "", equal: str | None = None
     ) -> list[tuple[int, int, tuple[int, int] | None, int]]:
         """Keys under which enough wait: with the rule, the places of two names, and how many wait."""
 
-    def wait(self, handle: int, xpath: str, context: int = 0, key: int | None = None) -> None:
+    def wait(self, handle: int, xpath: str, context: str = "", equal: str | None = None) -> None:
         """Lets an expression wait under its keys."""
 
     def withdraw(self, handle: int) -> None:

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pathcast_core::cover::{Expression, Forest, Inserted, Registry, leaf_paths};
+use pathcast_core::hashing::Seed;
 use pathcast_core::limits::Limits;
 use pathcast_core::pattern::Written;
 
@@ -11,13 +12,13 @@ fn expression(registry: &mut Registry, xpath: &str) -> Arc<Expression> {
 }
 
 fn covers(general: &str, specific: &str) -> bool {
-    let mut registry = Registry::new(Limits::default());
+    let mut registry = Registry::new(Limits::default(), Seed::new(7));
     let (general, specific) = (expression(&mut registry, general), expression(&mut registry, specific));
     registry.covers(&general, &specific)
 }
 
 fn overlaps(advertisement: &str, subscription: &str) -> bool {
-    let mut registry = Registry::new(Limits::default());
+    let mut registry = Registry::new(Limits::default(), Seed::new(7));
     let advertisement = registry.advertisement(&[advertisement.to_owned()], &[]).expect("an advertisement");
     let subscription = expression(&mut registry, subscription);
     registry.overlaps(&advertisement, &subscription, false)
@@ -51,7 +52,7 @@ fn proofs_are_bounded() {
     let specific = format!("//x{}", "[.//a1[.//a2[.//a3][.//a4]][.//a5]]".repeat(25));
     assert!(!covers(&general, &specific));
     let choices = (0..11).map(|n| format!("[b{n} or c{n}]")).collect::<String>();
-    let mut registry = Registry::new(Limits::default());
+    let mut registry = Registry::new(Limits::default(), Seed::new(7));
     if let Ok(choices) = registry.expression(&Written::new(&format!("/a{choices}"), false, &Vec::new())) {
         let other = expression(&mut registry, "/a[z]");
         assert!(!registry.covers(&other, &choices));
@@ -60,7 +61,7 @@ fn proofs_are_bounded() {
 
 #[test]
 fn a_forest_keeps_what_nothing_covers_at_its_roots() {
-    let mut registry = Registry::new(Limits::default());
+    let mut registry = Registry::new(Limits::default(), Seed::new(7));
     let mut forest = Forest::default();
     let texts = ["/a/b/c", "/a/b", "/a//c", "//c", "/x", "/a/*"];
     let all: Vec<_> = texts.iter().map(|text| expression(&mut registry, text)).collect();
@@ -89,7 +90,7 @@ fn a_forest_keeps_what_nothing_covers_at_its_roots() {
 /// Many expressions without a linear path, or with one and the same: compared with few, and never lost.
 #[test]
 fn hostile_sets_stay_cheap() {
-    let mut registry = Registry::new(Limits::default());
+    let mut registry = Registry::new(Limits::default(), Seed::new(7));
     let mut forest = Forest::default();
     for number in 0..900_u32 {
         let text = match number % 3 {
@@ -158,7 +159,7 @@ impl Draw {
 fn a_forest_of_tree_patterns_misses_nothing() {
     for seed in 0..40 {
         let mut draw = Draw(seed);
-        let mut registry = Registry::new(Limits::default());
+        let mut registry = Registry::new(Limits::default(), Seed::new(7));
         let mut forest = Forest::default();
         let mut members: Vec<Option<(String, Arc<Expression>)>> = Vec::new();
         let mut roots = std::collections::BTreeSet::new();

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use pathcast_core::cover::{
     Advertisement, AdvertisementError, Expression, Forest, Handle, Inserted, LeafPath, PlainStep, Registry,
 };
+use pathcast_core::hashing::Seed;
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -41,10 +42,12 @@ impl Cover {
 
 #[pymethods]
 impl Cover {
+    /// `seed` is for what repeats itself; without, one is drawn when the process starts.
     #[new]
-    fn new(limits: &Bound<'_, PyAny>) -> PyResult<Self> {
+    #[pyo3(signature = (limits, seed=None))]
+    fn new(limits: &Bound<'_, PyAny>, seed: Option<u64>) -> PyResult<Self> {
         Ok(Self {
-            registry: Registry::new(limits_from_python(limits)?),
+            registry: Registry::new(limits_from_python(limits)?, seed.map_or_else(Seed::default, Seed::new)),
             expressions: HashMap::new(),
             advertisements: HashMap::new(),
             forests: HashMap::new(),

@@ -1,6 +1,7 @@
 //! The class `Mergeable`: paths that wait for others that they may be merged with.
 
 use pathcast_core::cover::{self, Handle, Likeness, MergeKey, plain_steps};
+use pathcast_core::hashing::Seed;
 use pathcast_core::limits::Limits;
 use pyo3::prelude::*;
 
@@ -16,6 +17,7 @@ pub(crate) struct Mergeable {
     waiting: cover::Mergeable,
     rules: Vec<u8>,
     limits: Limits,
+    seed: Seed,
 }
 
 impl Mergeable {
@@ -23,49 +25,45 @@ impl Mergeable {
         &self,
         py: Python<'_>,
         xpath: &str,
-        context: u32,
-        key: Option<MergeKey>,
+        context: &str,
+        equal: Option<&str>,
     ) -> PyResult<Vec<Likeness>> {
-        if let Some(key) = key {
-            return Ok(vec![Likeness { key, rule: 4, places: None }]);
+        if let Some(equal) = equal {
+            return Ok(vec![cover::listing_key(equal, context, self.seed)]);
         }
         let steps = plain_steps(xpath, &self.limits);
         let steps = steps.map_err(|error| raise(xpath_exception(py, &error, xpath)))?;
-        Ok(steps.map_or_else(Vec::new, |steps| cover::merge_keys(&steps, &self.rules, context)))
+        Ok(steps.map_or_else(Vec::new, |steps| cover::merge_keys(&steps, &self.rules, context, self.seed)))
     }
 }
 
 #[pymethods]
 impl Mergeable {
     #[new]
-    fn new(rules: Vec<u8>, limits: &Bound<'_, PyAny>) -> PyResult<Self> {
+    #[pyo3(signature = (rules, limits, seed=None))]
+    fn new(rules: Vec<u8>, limits: &Bound<'_, PyAny>, seed: Option<u64>) -> PyResult<Self> {
         let limits = limits_from_python(limits)?;
-        Ok(Self { waiting: cover::Mergeable::default(), rules, limits })
+        let seed = seed.map_or_else(Seed::default, Seed::new);
+        Ok(Self { waiting: cover::Mergeable::default(), rules, limits, seed })
     }
 
-    /// The keys of an expression: of a path, or the one that is given.
-    #[pyo3(signature = (xpath, context=0, key=None))]
+    /// The keys of an expression: of a path, or the one of what is equal where values are listed.
+    #[pyo3(signature = (xpath, context="", equal=None))]
     fn keys(
         &self,
         py: Python<'_>,
         xpath: &str,
-        context: u32,
-        key: Option<MergeKey>,
+        context: &str,
+        equal: Option<&str>,
     ) -> PyResult<Vec<MergeKey>> {
-        Ok(self.likenesses(py, xpath, context, key)?.iter().map(|each| each.key).collect())
+        Ok(self.likenesses(py, xpath, context, equal)?.iter().map(|each| each.key).collect())
     }
 
     /// The keys under which enough wait to try merging with one more.
-    #[pyo3(signature = (xpath, context=0, key=None))]
-    fn ready(
-        &self,
-        py: Python<'_>,
-        xpath: &str,
-        context: u32,
-        key: Option<MergeKey>,
-    ) -> PyResult<Vec<Ready>> {
+    #[pyo3(signature = (xpath, context="", equal=None))]
+    fn ready(&self, py: Python<'_>, xpath: &str, context: &str, equal: Option<&str>) -> PyResult<Vec<Ready>> {
         let mut found = Vec::new();
-        for Likeness { key, rule, places } in self.likenesses(py, xpath, context, key)? {
+        for Likeness { key, rule, places } in self.likenesses(py, xpath, context, equal)? {
             let number = self.waiting.number(key);
             if number > 0 && (rule == 4 || number + 1 >= self.waiting.patience(key)) {
                 found.push((key, rule, places, number));
@@ -75,16 +73,16 @@ impl Mergeable {
     }
 
     /// Lets an expression wait under its keys.
-    #[pyo3(signature = (handle, xpath, context=0, key=None))]
+    #[pyo3(signature = (handle, xpath, context="", equal=None))]
     fn wait(
         &mut self,
         py: Python<'_>,
         handle: Handle,
         xpath: &str,
-        context: u32,
-        key: Option<MergeKey>,
+        context: &str,
+        equal: Option<&str>,
     ) -> PyResult<()> {
-        let keys = self.likenesses(py, xpath, context, key)?;
+        let keys = self.likenesses(py, xpath, context, equal)?;
         self.waiting.wait(handle, keys.into_iter().map(|each| each.key));
         Ok(())
     }

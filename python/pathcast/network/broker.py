@@ -61,7 +61,7 @@ class Broker:
         self.name = name
         self.policy = policy or Policy()
         self.store = Store(self.policy.durable)
-        self.cover = _core.Cover(self.policy.limits)
+        self.cover = _core.Cover(self.policy.limits, self.policy.seed)
         self.subscriptions = Subscriptions(self.cover, self.store, covering=self.policy.covering)
         self.publications = Publications(self.policy, self.cover, self.store, self.subscriptions.names)
         self.links: dict[str, Link] = {}

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
-from zlib import crc32
 
 from pathcast import _core
 from pathcast.network.merging import listed, merged_filter, starred, unlisted
@@ -70,7 +69,7 @@ class Groups:
         self.by_member: dict[int, Group] = {}
         self.by_key: dict[GroupKey, Group] = {}
         self.by_merger: dict[int, Group] = {}
-        self.waiting = _core.Mergeable(merging.rules, table.policy.limits)
+        self.waiting = _core.Mergeable(merging.rules, table.policy.limits, table.policy.seed)
         """The roots that wait, and how many must have gathered under a key before merging is tried again."""
         self.weakened: dict[int, Group] = {}
 
@@ -126,15 +125,14 @@ class Groups:
                 waiting.set_patience(key, max(patience, number + number // 4))
         waiting.wait(handle, *known)
 
-    def _known(self, handle: int) -> tuple[str, int, GroupKey | None] | None:
-        """By what an expression is merged: its path, what else must be equal, or a key of its own."""
+    def _known(self, handle: int) -> tuple[str, str, str | None] | None:
+        """By what an expression is merged: its path, what else must be equal, and all but its values."""
         filter = self.table.by_handle[handle].filter
         if filter.ordered:
             return None
-        context = crc32(repr(filter[2:]).encode()) if any(filter[2:]) else 0
+        context = repr(filter[2:]) if any(filter[2:]) else ""
         if LISTING in self.merging.rules and (parts := valued(filter.xpath)) is not None:
-            key = crc32(repr((parts.head, parts.tail)).encode(), context)
-            return filter.xpath, context, key
+            return filter.xpath, context, repr((parts.head, parts.tail))
         return filter.xpath, context, None
 
     def _enough(self, alike: Alike) -> int:

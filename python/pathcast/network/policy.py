@@ -78,6 +78,9 @@ class Policy:
     """Messages that may come at once from one sender; from all together ten times as many."""
     placed: int = 1_000
     """Filters that are compared with others in each step after a restart, until all are."""
+    seed: int | None = None
+    """Of the hashes by which expressions are found. Without it one is drawn when the process starts, so that
+    nobody can prepare expressions that are found together; a simulation gives its own and repeats itself."""
     durable: bool = True
     """Whether changes of state are reported as records."""
     limits: Limits = field(default_factory=Limits)

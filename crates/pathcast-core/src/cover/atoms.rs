@@ -1,21 +1,18 @@
 //! What a condition asks for, in small parts that can be compared as numbers.
 //!
-//! An *atom* is a name with up to two names directly above it, an attribute of an element so named, or a value that an
-//! element or attribute equals. If one condition follows from another ([`super::implies`]), every atom that the general
+//! An *atom* is a name with up to two names directly above it, an attribute of an element so named, a value that an
+//! element or attribute equals, or that its value is tested at all. If one condition follows from another ([`super::implies`]), every atom that the general
 //! one *requires* is *present* in the specific one: a goal with a name is mapped to a fact with that name, a child to a
 //! child, an equal value to one that is listed. So a tree pattern can be found by its atoms, and most pairs are told
-//! apart by sets of bits before anything is proven.
+//! apart by sets of bits before anything is proven. That a value differs from a text follows from the same test, or
+//! from one of another kind: these are two atoms of which *either* must be present.
 //!
 //! The general condition gives the longest atom at each node and only what every way to satisfy it needs. The specific
 //! one gives all of them, from everywhere in it, negations included: too many present atoms cost a comparison, never a
 //! covering. Only where more than [`MOST`] atoms are present a covering may be missed.
 
-use std::hash::{Hash, Hasher};
-
-use rustc_hash::FxHasher;
-
 use super::trie::bit;
-use crate::hashing::spread;
+use crate::hashing::{Seed, spread};
 use crate::pattern::{Axis, Branch, Condition, NameTest, NodePattern, NodeTest};
 use crate::values::{Comparison, Real, ValueTest, number};
 
@@ -32,6 +29,15 @@ const COMMENT: u64 = 3 << 40;
 const NODE: u64 = 1;
 const ATTRIBUTE: u64 = 2;
 const VALUE: u64 = 3;
+/// Kinds of tests of values.
+const EQUALS: u8 = 0;
+const IS_NUMBER: u8 = 1;
+const DIFFERS: u8 = 2;
+const IS_NOT_NUMBER: u8 = 3;
+/// A test of any kind; one that is not that a text differs; one that is not that a text or a number differs.
+const TESTED: u8 = 4;
+const TESTED_OTHERWISE: u8 = 5;
+const TESTED_NUMBER: u8 = 6;
 
 /// A set of atoms as bits.
 pub(super) fn bits(atoms: &[Atom]) -> u128 {
@@ -43,6 +49,8 @@ pub(super) fn bits(atoms: &[Atom]) -> u128 {
 pub(super) struct Required {
     /// Sorted, each once.
     pub(super) atoms: Vec<Atom>,
+    /// Of two atoms one.
+    pub(super) either: Vec<(Atom, Atom)>,
     /// The names of elements, as bits.
     pub(super) names: u128,
     /// Whether it asks for a value, so that no plain path covers it or is covered by it.
@@ -50,9 +58,9 @@ pub(super) struct Required {
 }
 
 impl Required {
-    pub(super) fn new(condition: &Condition) -> Self {
+    pub(super) fn new(condition: &Condition, seed: Seed) -> Self {
         let mut found = Self::default();
-        found.collect(condition, Place::DOCUMENT);
+        found.collect(condition, Place::DOCUMENT, seed);
         found.atoms.sort_unstable();
         found.atoms.dedup();
         found
@@ -64,43 +72,54 @@ impl Required {
         }
     }
 
-    fn collect(&mut self, condition: &Condition, place: Place) {
+    fn collect(&mut self, condition: &Condition, place: Place, seed: Seed) {
         match condition {
-            Condition::And(parts) => parts.iter().for_each(|part| self.collect(part, place)),
-            Condition::Or(parts) => self.common(parts, place),
+            Condition::And(parts) => parts.iter().for_each(|part| self.collect(part, place, seed)),
+            Condition::Or(parts) => self.common(parts, place, seed),
             Condition::Exists(axis, pattern) => {
                 let (min, exact) = levels(*axis);
-                self.down(min, exact, pattern, place);
+                self.down(min, exact, pattern, place, seed);
             }
             Condition::Ordered(branches) => {
                 for branch in branches {
                     if let Branch::Exists { min, exact, pattern } = branch {
-                        self.down(*min, *exact, pattern, place);
+                        self.down(*min, *exact, pattern, place, seed);
                     }
                 }
             }
             Condition::Attribute(NameTest::Name(name), inner) => {
                 let place = place.attribute(u64::from(name.0));
                 self.push(place.longest());
-                self.collect(inner, place);
+                self.collect(inner, place, seed);
             }
-            Condition::Attribute(_, inner) => self.collect(inner, Place::UNKNOWN),
-            Condition::Root(inner) => self.collect(inner, Place::DOCUMENT),
+            Condition::Attribute(_, inner) => self.collect(inner, Place::UNKNOWN, seed),
+            Condition::Root(inner) => self.collect(inner, Place::DOCUMENT, seed),
             Condition::Value(test) => {
                 self.is_valued = true;
-                let value = match test {
-                    ValueTest::Equals(text) => hash(&(0_u8, &**text)),
-                    ValueTest::Number(Comparison::Equal, number) => hash(&(1_u8, number)),
-                    _ => return,
-                };
-                self.push(place.with_value(value, place.is_known()));
+                let atom = |value| place.with_value(value, place.is_known());
+                self.push(atom(kind(TESTED)));
+                match test {
+                    ValueTest::Equals(text) => self.push(atom(seed.hash(&(EQUALS, &**text)))),
+                    ValueTest::Number(Comparison::Equal, number) => {
+                        self.push(atom(seed.hash(&(IS_NUMBER, number))));
+                    }
+                    ValueTest::Differs(text) => {
+                        let same = atom(seed.hash(&(DIFFERS, &**text)));
+                        self.either.push((same, atom(kind(TESTED_OTHERWISE))));
+                    }
+                    ValueTest::Number(Comparison::NotEqual, number) => {
+                        let same = atom(seed.hash(&(IS_NOT_NUMBER, number)));
+                        self.either.push((same, atom(kind(TESTED_NUMBER))));
+                    }
+                    _ => {}
+                }
             }
             Condition::First(..) | Condition::Typed(_) => self.is_valued = true,
             Condition::True | Condition::False | Condition::Not(_) | Condition::Is(_) => {}
         }
     }
 
-    fn down(&mut self, min: u32, exact: bool, pattern: &NodePattern, place: Place) {
+    fn down(&mut self, min: u32, exact: bool, pattern: &NodePattern, place: Place, seed: Seed) {
         // What stands on the same level is asked for by another name: nothing is known of what lies above.
         let place = if min == 0 { Place::UNKNOWN } else { place }.below(&pattern.test, exact && min == 1);
         if place.is_known() {
@@ -109,19 +128,20 @@ impl Required {
                 self.names |= bit(name);
             }
         }
-        self.collect(&pattern.condition, place);
+        self.collect(&pattern.condition, place, seed);
     }
 
     /// What every one of some alternatives requires.
-    fn common(&mut self, parts: &[Condition], place: Place) {
+    fn common(&mut self, parts: &[Condition], place: Place, seed: Seed) {
         let mut shared: Option<Self> = None;
         for part in parts {
             let mut one = Self::default();
-            one.collect(part, place);
+            one.collect(part, place, seed);
             shared = Some(match shared {
                 None => one,
                 Some(mut all) => {
                     all.atoms.retain(|atom| one.atoms.contains(atom));
+                    all.either.retain(|pair| one.either.contains(pair));
                     all.names &= one.names;
                     all.is_valued &= one.is_valued;
                     all
@@ -130,6 +150,7 @@ impl Required {
         }
         if let Some(all) = shared {
             all.atoms.into_iter().for_each(|atom| self.push(atom));
+            self.either.extend(all.either);
             self.names |= all.names;
             self.is_valued |= all.is_valued;
         }
@@ -137,31 +158,31 @@ impl Required {
 }
 
 /// The atoms that are present in a condition, sorted, each once.
-pub(super) fn present(condition: &Condition) -> Vec<Atom> {
+pub(super) fn present(condition: &Condition, seed: Seed) -> Vec<Atom> {
     let mut atoms = Vec::with_capacity(32);
-    collect(condition, Place::DOCUMENT, &mut atoms);
+    collect(condition, Place::DOCUMENT, seed, &mut atoms);
     atoms.sort_unstable();
     atoms.dedup();
     atoms
 }
 
-fn collect(condition: &Condition, place: Place, atoms: &mut Vec<Atom>) {
+fn collect(condition: &Condition, place: Place, seed: Seed, atoms: &mut Vec<Atom>) {
     if atoms.len() > MOST {
         return;
     }
     match condition {
         Condition::And(parts) | Condition::Or(parts) => {
-            parts.iter().for_each(|part| collect(part, place, atoms));
+            parts.iter().for_each(|part| collect(part, place, seed, atoms));
         }
-        Condition::Not(inner) => collect(inner, place, atoms),
+        Condition::Not(inner) => collect(inner, place, seed, atoms),
         Condition::Exists(axis, pattern) => {
             let (min, exact) = levels(*axis);
-            down(min, exact, pattern, place, atoms);
+            down(min, exact, pattern, place, seed, atoms);
         }
         Condition::Ordered(branches) => {
             for branch in branches {
                 if let Branch::Exists { min, exact, pattern } = branch {
-                    down(*min, *exact, pattern, place, atoms);
+                    down(*min, *exact, pattern, place, seed, atoms);
                 }
             }
         }
@@ -171,9 +192,9 @@ fn collect(condition: &Condition, place: Place, atoms: &mut Vec<Atom>) {
                 inside = place.attribute(u64::from(name.0));
                 atoms.extend(inside.all());
             }
-            collect(inner, inside, atoms);
+            collect(inner, inside, seed, atoms);
         }
-        Condition::Root(inner) => collect(inner, Place::DOCUMENT, atoms),
+        Condition::Root(inner) => collect(inner, Place::DOCUMENT, seed, atoms),
         Condition::Value(test) => {
             let mut push = |value| {
                 atoms.push(place.with_value(value, false));
@@ -181,19 +202,32 @@ fn collect(condition: &Condition, place: Place, atoms: &mut Vec<Atom>) {
                     atoms.push(place.with_value(value, true));
                 }
             };
+            push(kind(TESTED));
+            match test {
+                ValueTest::Differs(_) => {}
+                ValueTest::Number(Comparison::NotEqual, _) => push(kind(TESTED_OTHERWISE)),
+                _ => {
+                    push(kind(TESTED_OTHERWISE));
+                    push(kind(TESTED_NUMBER));
+                }
+            }
             match test {
                 ValueTest::Equals(text) => {
-                    push(hash(&(0_u8, &**text)));
+                    push(seed.hash(&(EQUALS, &**text)));
                     if let Some(number) = Real::new(number::from_xpath_number(text)) {
-                        push(hash(&(1_u8, number)));
+                        push(seed.hash(&(IS_NUMBER, number)));
                     }
+                }
+                ValueTest::Differs(text) => push(seed.hash(&(DIFFERS, &**text))),
+                ValueTest::Number(Comparison::NotEqual, number) => {
+                    push(seed.hash(&(IS_NOT_NUMBER, number)));
                 }
                 // `>=` and `<=` together are `=`.
                 ValueTest::Number(
                     Comparison::Equal | Comparison::LessEqual | Comparison::GreaterEqual,
                     number,
                 ) => {
-                    push(hash(&(1_u8, number)));
+                    push(seed.hash(&(IS_NUMBER, number)));
                 }
                 _ => {}
             }
@@ -206,14 +240,14 @@ fn collect(condition: &Condition, place: Place, atoms: &mut Vec<Atom>) {
     }
 }
 
-fn down(min: u32, exact: bool, pattern: &NodePattern, place: Place, atoms: &mut Vec<Atom>) {
+fn down(min: u32, exact: bool, pattern: &NodePattern, place: Place, seed: Seed, atoms: &mut Vec<Atom>) {
     let inside = place.below(&pattern.test, exact && min == 1);
     // On the same level and without a name of its own it is the node that is known.
     let inside = if min == 0 && !inside.is_known() { place } else { inside };
     if min > 0 || inside.is_known() {
         atoms.extend(inside.all());
     }
-    collect(&pattern.condition, inside, atoms);
+    collect(&pattern.condition, inside, seed, atoms);
 }
 
 /// How far an axis leads: levels, and whether it is exactly so many.
@@ -282,11 +316,9 @@ impl Place {
     }
 }
 
-/// The same in every process, so that a network under one seed lives the same life again.
-fn hash(value: &impl Hash) -> u64 {
-    let mut hasher = FxHasher::default();
-    value.hash(&mut hasher);
-    hasher.finish()
+/// A kind of test as a number that stands for no value.
+fn kind(test: u8) -> u64 {
+    spread(u64::from(test) + 1)
 }
 
 fn shortened(number: u64) -> Atom {

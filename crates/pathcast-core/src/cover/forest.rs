@@ -17,8 +17,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::atoms::{Required, present};
+use super::atoms::present;
 use super::chains::Chains;
+use super::newcomer::Newcomer;
 use super::registry::{Expression, Handle, Registry};
 use super::trie::{Role, Trie, bit};
 use super::twigs::Twigs;
@@ -70,6 +71,8 @@ pub struct Forest {
     roots: usize,
     /// How many of them are plain paths.
     plain: usize,
+    /// How many of them may cover others and are found by a path alone.
+    by_path: usize,
 }
 
 impl Forest {
@@ -87,18 +90,20 @@ impl Forest {
             self.twigs.forget_specifics();
             for (&root, member) in self.members.iter().filter(|(_, member)| member.parent.is_none()) {
                 if !member.expression.is_linear() {
-                    self.twigs.insert_specific(&present(&member.expression.condition), root);
+                    self.twigs.insert_specific(&present(&member.expression.condition, registry.seed), root);
                 }
             }
         }
-        let covering = self.find_covering(&expression, registry);
-        self.members.insert(handle, Member { expression, parent: None, children: Vec::new() });
+        let newcomer = Newcomer::new(handle, &expression, registry);
+        let covering = self.find_covering(&newcomer);
+        let member = Member { expression: expression.clone(), parent: None, children: Vec::new() };
+        self.members.insert(handle, member);
         match covering {
             Some(root) => {
                 self.adopt(root, handle);
                 Inserted::Covered(root)
             }
-            None => Inserted::Root(self.plant(handle, registry)),
+            None => Inserted::Root(self.plant(&newcomer)),
         }
     }
 
@@ -123,11 +128,12 @@ impl Forest {
             let Some(orphan) = self.members.get_mut(&child) else { continue };
             orphan.parent = None;
             let expression = orphan.expression.clone();
-            if let Some(root) = self.find_covering(&expression, registry) {
+            let newcomer = Newcomer::new(child, &expression, registry);
+            if let Some(root) = self.find_covering(&newcomer) {
                 self.adopt(root, child);
                 continue;
             }
-            for hidden in self.plant(child, registry) {
+            for hidden in self.plant(&newcomer) {
                 match removed.surfaced.iter().position(|&root| root == hidden) {
                     Some(at) => drop(removed.surfaced.swap_remove(at)),
                     None => removed.hidden.push(hidden),
@@ -139,19 +145,17 @@ impl Forest {
     }
 
     /// Makes a member a root; answers with the roots that it hides.
-    fn plant(&mut self, handle: Handle, registry: &Registry) -> Vec<Handle> {
-        let Some(expression) = self.members.get(&handle).map(|member| member.expression.clone()) else {
-            return Vec::new();
-        };
-        let hidden = self.find_covered(handle, &expression, registry);
+    fn plant(&mut self, newcomer: &Newcomer<'_>) -> Vec<Handle> {
+        let Newcomer { handle, expression, .. } = *newcomer;
+        let hidden = self.find_covered(newcomer);
         for &root in &hidden {
             if let Some(expression) = self.members.get(&root).map(|member| member.expression.clone()) {
                 self.unplant(root, &expression);
             }
             self.adopt(handle, root);
         }
-        self.store(&expression, handle);
-        if needs_list(&expression) {
+        self.store(newcomer);
+        if needs_list(expression) {
             self.loose.push(handle);
         }
         self.roots += 1;
@@ -169,18 +173,20 @@ impl Forest {
     }
 
     /// Makes a root one that is found.
-    fn store(&mut self, expression: &Expression, handle: Handle) {
+    fn store(&mut self, newcomer: &Newcomer<'_>) {
+        let Newcomer { handle, expression, .. } = *newcomer;
         if let Some(path) = &expression.linear {
             let has_chain = self.chains.insert_general(path, handle);
             self.trie.insert(path, handle, if has_chain { Role::Had } else { Role::Both });
+            self.by_path += 1;
         } else {
-            let required = Required::new(&expression.condition);
-            if !self.twigs.insert_general(&required.atoms, handle) {
+            if !self.twigs.insert_general(newcomer.required(), handle) {
+                self.by_path += 1;
                 for path in &expression.needed {
                     self.trie.insert(path, handle, Role::Needed);
                 }
             }
-            self.twigs.insert_specific(&present(&expression.condition), handle);
+            self.twigs.insert_specific(newcomer.present(), handle);
             for path in &expression.had {
                 self.trie.insert(path, handle, Role::Had);
             }
@@ -195,8 +201,10 @@ impl Forest {
         if let Some(path) = &expression.linear {
             let has_chain = self.chains.remove_general(path, handle);
             self.trie.remove(path, handle, if has_chain { Role::Had } else { Role::Both });
+            self.by_path -= 1;
         } else {
             if !self.twigs.remove_general(handle) {
+                self.by_path -= 1;
                 for path in &expression.needed {
                     self.trie.remove(path, handle, Role::Needed);
                 }
@@ -235,21 +243,23 @@ impl Forest {
     }
 
     /// A root that covers an expression.
-    fn find_covering(&self, expression: &Expression, registry: &Registry) -> Option<Handle> {
+    fn find_covering(&self, newcomer: &Newcomer<'_>) -> Option<Handle> {
+        let Newcomer { expression, registry, .. } = *newcomer;
         let found = Cell::new(None);
         let mut tried = 0;
         let mut visit = |handle: Handle| {
             let general = &self.members[&handle].expression;
             // Between linear paths the search itself has decided.
             let decided = general.is_linear() && expression.is_linear();
-            if decided || registry.covers(general, expression) {
+            if decided || newcomer.is_covered_by(general) {
                 found.set(Some(handle));
                 return true;
             }
             tried += 1;
             tried >= VERIFIED
         };
-        for path in expression.linear.iter().chain(&expression.had) {
+        let paths = expression.linear.iter().chain(&expression.had);
+        for path in paths.take(if self.by_path > 0 { usize::MAX } else { 0 }) {
             let word = Word::new(path, &registry.names);
             let enough = self.chains.covering(path, &mut |handle| {
                 let general = self.members[&handle].expression.linear.as_ref();
@@ -264,7 +274,7 @@ impl Forest {
             }
         }
         if !self.twigs.is_empty() {
-            self.twigs.covering(&present(&expression.condition), &mut visit);
+            self.twigs.covering(newcomer.present(), &mut visit);
             if found.get().is_some() {
                 return found.get();
             }
@@ -273,15 +283,16 @@ impl Forest {
             .iter()
             .take(LOOSE)
             .copied()
-            .find(|handle| registry.covers(&self.members[handle].expression, expression))
+            .find(|handle| newcomer.is_covered_by(&self.members[handle].expression))
     }
 
     /// The other roots that an expression covers.
-    fn find_covered(&self, handle: Handle, expression: &Expression, registry: &Registry) -> Vec<Handle> {
+    fn find_covered(&self, newcomer: &Newcomer<'_>) -> Vec<Handle> {
+        let Newcomer { expression, registry, .. } = *newcomer;
         let mut found: Vec<Handle> = Vec::new();
         let mut tried = 0;
         if expression.is_linear() {
-            self.with_path_below(handle, expression, registry, &|_| true, &mut |root| {
+            self.with_path_below(newcomer, &|_| true, &mut |root| {
                 let specific = &self.members[&root].expression;
                 if specific.is_linear() {
                     found.push(root);
@@ -294,7 +305,7 @@ impl Forest {
                 tried >= VERIFIED
             });
         } else {
-            self.covered_by_twig(handle, expression, registry, &mut found);
+            self.covered_by_twig(newcomer, &mut found);
         }
         let listed = self.loose.iter().take(LOOSE).copied();
         found.extend(listed.filter(|handle| registry.covers(expression, &self.members[handle].expression)));
@@ -304,14 +315,9 @@ impl Forest {
     }
 
     /// The roots that a tree pattern covers: other tree patterns by their atoms, plain paths by a path.
-    fn covered_by_twig(
-        &self,
-        handle: Handle,
-        expression: &Expression,
-        registry: &Registry,
-        found: &mut Vec<Handle>,
-    ) {
-        let required = Required::new(&expression.condition);
+    fn covered_by_twig(&self, newcomer: &Newcomer<'_>, found: &mut Vec<Handle>) {
+        let Newcomer { expression, registry, .. } = *newcomer;
+        let required = newcomer.required();
         let (mut tried, mut seen) = (0, 0);
         let mut visit = |root: Handle| {
             tried += 1;
@@ -320,7 +326,7 @@ impl Forest {
             }
             tried >= VERIFIED
         };
-        self.twigs.covered(&required.atoms, &mut visit);
+        self.twigs.covered(required, &mut visit);
         let by_atoms = !required.atoms.is_empty();
         if by_atoms && (required.is_valued || self.plain == 0) {
             return;
@@ -332,7 +338,7 @@ impl Forest {
             }
             None => !by_atoms,
         };
-        self.with_path_below(handle, expression, registry, &fits, &mut |root| {
+        self.with_path_below(newcomer, &fits, &mut |root| {
             seen += 1;
             fits(&self.members[&root].expression) && visit(root) || seen >= SEEN
         });
@@ -341,12 +347,11 @@ impl Forest {
     /// Gives the roots that have a path which one that an expression needs covers; `fits` is a first look.
     fn with_path_below(
         &self,
-        handle: Handle,
-        expression: &Expression,
-        registry: &Registry,
+        newcomer: &Newcomer<'_>,
         fits: &impl Fn(&Expression) -> bool,
         visit: &mut impl FnMut(Handle) -> bool,
     ) {
+        let Newcomer { handle, expression, registry, .. } = *newcomer;
         for path in expression.linear.iter().chain(&expression.needed) {
             let is_known = self.chains.covered(path, &mut |other| {
                 let member = self.members.get(&other).filter(|member| member.parent.is_none());

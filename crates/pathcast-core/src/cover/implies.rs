@@ -22,10 +22,7 @@ const BUDGET: u32 = 20_000;
 
 /// Whether every document that satisfies the specific condition satisfies the general one.
 pub(super) fn implies(specific: &Condition, general: &Condition, names: &Names) -> bool {
-    let mut document = flat(specific);
-    said_of_document(specific, &mut document);
-    let prover = Prover { names, document, left: Cell::new(BUDGET) };
-    prover.holds(Kind::Document, &prover.document, general)
+    Prover::new(specific, speaks_of_document(specific), names).proves(general)
 }
 
 /// What sort of node the facts are about.
@@ -54,8 +51,10 @@ struct Wanted<'a> {
     pattern: &'a NodePattern,
 }
 
-struct Prover<'a> {
+/// What follows from one condition.
+pub(super) struct Prover<'a> {
     names: &'a Names,
+    specific: &'a Condition,
     document: Vec<Fact<'a>>,
     left: Cell<u32>,
 }
@@ -65,6 +64,18 @@ fn flat(condition: &Condition) -> Vec<Fact<'_>> {
     let mut facts = Vec::new();
     push(condition, &mut facts);
     facts
+}
+
+/// Whether a condition says something of the document node from within: few do, and to look for it takes as long as
+/// many a proof.
+pub(super) fn speaks_of_document(condition: &Condition) -> bool {
+    match condition {
+        Condition::And(parts) => parts.iter().any(speaks_of_document),
+        Condition::Exists(_, pattern) => speaks_of_document(&pattern.condition),
+        Condition::Attribute(_, inner) => speaks_of_document(inner),
+        Condition::Root(_) => true,
+        _ => false,
+    }
 }
 
 /// What a condition says of the document node from within.
@@ -101,6 +112,23 @@ fn push<'a>(condition: &'a Condition, facts: &mut Vec<Fact<'a>>) {
 }
 
 impl<'a> Prover<'a> {
+    /// `speaks` as [`speaks_of_document`] has it.
+    pub(super) fn new(specific: &'a Condition, speaks: bool, names: &'a Names) -> Self {
+        let mut document = flat(specific);
+        if speaks {
+            said_of_document(specific, &mut document);
+        }
+        Self { names, specific, document, left: Cell::new(0) }
+    }
+
+    /// Whether every document that satisfies the condition satisfies the general one.
+    pub(super) fn proves(&self, general: &Condition) -> bool {
+        self.left.set(BUDGET);
+        // A condition follows from itself, and the proof finds it unless it is too long.
+        self.holds(Kind::Document, &self.document, general)
+            || self.left.get() == 0 && general == self.specific
+    }
+
     fn spend(&self) -> bool {
         let left = self.left.get();
         self.left.set(left.saturating_sub(1));

@@ -8,13 +8,12 @@
 //! A key is a hash of 32 bits, and paths that meet under it by chance are found not to be alike when they are compared.
 
 use std::collections::BTreeSet;
-use std::hash::{Hash, Hasher};
 
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::FxHashMap;
 
 use super::Handle;
 use super::steps::PlainStep;
-use crate::hashing::spread;
+use crate::hashing::{Seed, spread};
 
 /// What paths have in common that a rule may merge.
 pub type MergeKey = u32;
@@ -41,9 +40,14 @@ pub struct Likeness {
     pub places: Option<(u32, u32)>,
 }
 
-/// The keys of a path under some of the first three rules. `context` is what else must be equal, as a hash.
-pub fn merge_keys(path: &[PlainStep], rules: &[u8], context: u32) -> Vec<Likeness> {
-    Hashed::new(path, context).keys(rules)
+/// The keys of a path under some of the first three rules. `context` is what else must be equal.
+pub fn merge_keys(path: &[PlainStep], rules: &[u8], context: &str, seed: Seed) -> Vec<Likeness> {
+    Hashed::new(path, context, seed).keys(rules)
+}
+
+/// The key of what is equal in expressions whose values are listed.
+pub fn listing_key(equal: &str, context: &str, seed: Seed) -> Likeness {
+    Likeness { key: (seed.hash(&(equal, context)) >> 32) as MergeKey, rule: 4, places: None }
 }
 
 /// Hashes of the parts of a path.
@@ -57,12 +61,12 @@ struct Hashed<'a> {
 }
 
 impl<'a> Hashed<'a> {
-    fn new(path: &'a [PlainStep], context: u32) -> Self {
-        let names: Vec<u64> = path.iter().map(|(_, name)| hash(name)).collect();
+    fn new(path: &'a [PlainStep], context: &str, seed: Seed) -> Self {
+        let names: Vec<u64> = path.iter().map(|(_, name)| seed.hash(&**name)).collect();
         let operators = path.iter().map(|(below, _)| spread(u64::from(*below) + 11)).collect();
         let steps =
             path.iter().zip(&names).map(|((below, _), name)| spread(name ^ u64::from(*below))).collect();
-        Self { path, context: spread(u64::from(context)), steps, names, operators }
+        Self { path, context: seed.hash(context), steps, names, operators }
     }
 
     fn key(&self, parts: [u64; 3], sum: u64) -> MergeKey {
@@ -133,13 +137,6 @@ fn placed(at: usize, part: u64) -> u64 {
 
 fn sum(parts: &[u64]) -> u64 {
     parts.iter().enumerate().fold(0, |all, (at, &part)| all.wrapping_add(placed(at, part)))
-}
-
-/// The same in every process, so that a network under one seed lives the same life again.
-fn hash(value: &str) -> u64 {
-    let mut hasher = FxHasher::default();
-    value.hash(&mut hasher);
-    spread(hasher.finish())
 }
 
 /// A path that waits.
@@ -273,7 +270,9 @@ mod tests {
     use crate::limits::Limits;
 
     fn alike(one: &str, other: &str, rules: &[u8]) -> Vec<Likeness> {
-        let keys = |text| merge_keys(&plain_steps(text, &Limits::default()).unwrap().unwrap(), rules, 0);
+        let keys = |text| {
+            merge_keys(&plain_steps(text, &Limits::default()).unwrap().unwrap(), rules, "", Seed::new(1))
+        };
         let others = keys(other);
         keys(one).into_iter().filter(|each| others.contains(each)).collect()
     }
@@ -301,8 +300,11 @@ mod tests {
         }
         // What else must be equal is not.
         let path = plain_steps("/a/b/c", &Limits::default()).unwrap().unwrap();
-        let (one, other) = (merge_keys(&path, &[1, 2, 3], 0), merge_keys(&path, &[1, 2, 3], 1));
+        let keys = |context, seed| merge_keys(&path, &[1, 2, 3], context, Seed::new(seed));
+        let (one, other) = (keys("", 1), keys("x", 1));
         assert!(one.iter().all(|each| !other.contains(each)));
+        // Whoever does not know the seed cannot tell what meets.
+        assert!(keys("", 2).iter().all(|each| !one.contains(each)));
     }
 
     #[test]

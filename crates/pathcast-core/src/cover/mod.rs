@@ -22,6 +22,7 @@ mod implies;
 mod keys;
 mod leaves;
 mod mergeable;
+mod newcomer;
 mod overlap;
 mod registry;
 mod steps;
@@ -34,7 +35,7 @@ pub use advertisement::{Advertisement, AdvertisementError};
 pub use degree::imperfect_degree;
 pub use forest::{Forest, Inserted, Removed};
 pub use leaves::{LeafPath, leaf_paths};
-pub use mergeable::{Likeness, MergeKey, Mergeable, merge_keys};
+pub use mergeable::{Likeness, MergeKey, Mergeable, listing_key, merge_keys};
 pub use registry::{Expression, Handle, Registry};
 pub use steps::{PlainStep, plain_steps};
 

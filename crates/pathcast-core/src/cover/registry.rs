@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use super::advertisement::{Advertisement, AdvertisementError};
+use super::implies::{Prover, speaks_of_document};
 use super::keys::{had, needed};
+use super::overlap;
 use super::word::Word;
-use super::{covers, overlap};
+use crate::hashing::Seed;
 use crate::limits::Limits;
 use crate::names::Names;
 use crate::pattern::{Condition, LinearPath, Scope, Written, as_linear};
@@ -24,6 +26,8 @@ pub struct Expression {
     pub(super) linear: Option<LinearPath>,
     pub(super) needed: Vec<LinearPath>,
     pub(super) had: Vec<LinearPath>,
+    /// Whether it says something of the document node from within.
+    speaks_of_document: bool,
 }
 
 impl Expression {
@@ -38,12 +42,13 @@ impl Expression {
 pub struct Registry {
     pub(super) names: Names,
     limits: Limits,
+    pub(super) seed: Seed,
 }
 
 impl Registry {
     /// Without any name.
-    pub fn new(limits: Limits) -> Self {
-        Self { names: Names::default(), limits }
+    pub fn new(limits: Limits, seed: Seed) -> Self {
+        Self { names: Names::default(), limits, seed }
     }
 
     /// Reads an expression.
@@ -61,8 +66,13 @@ impl Registry {
                 return Err(error);
             }
         };
-        let mut made =
-            Expression { linear: as_linear(&condition), condition, needed: Vec::new(), had: Vec::new() };
+        let mut made = Expression {
+            linear: as_linear(&condition),
+            speaks_of_document: speaks_of_document(&condition),
+            condition,
+            needed: Vec::new(),
+            had: Vec::new(),
+        };
         if made.linear.is_none() {
             made.needed = needed(&made.condition);
             made.had = had(&made.condition);
@@ -82,13 +92,18 @@ impl Registry {
         Advertisement::parse(texts, namespaces, &mut self.names)
     }
 
+    /// Decides which expressions cover one that is no linear path.
+    pub(super) fn prover<'a>(&'a self, specific: &'a Expression) -> Prover<'a> {
+        Prover::new(&specific.condition, specific.speaks_of_document, &self.names)
+    }
+
     /// Whether one expression covers another.
     pub fn covers(&self, general: &Expression, specific: &Expression) -> bool {
         match (&general.linear, &specific.linear) {
             (Some(general), Some(specific)) => {
                 general == specific || Word::new(specific, &self.names).is_covered_by(general, &self.names)
             }
-            _ => covers(&general.condition, &specific.condition, &self.names),
+            _ => self.prover(specific).proves(&general.condition),
         }
     }
 

@@ -6,14 +6,15 @@
 //! and goes on where a list was full. *What does this cover?* asks for supersets. A pattern is
 //! also kept under all atoms that are present in it, and whoever asks looks under its rarest.
 //!
-//! Everything in a list has its atoms as bits, which tell nearly all pairs apart that have one atom in common. So an
+//! Everything in a list has its atoms as bits, which tell most pairs apart that have one atom in common, and then the
+//! atoms themselves, so that few are proven in vain. So an
 //! insertion costs some look-ups, and comparisons of bits, however many patterns there are. Those that have left stay
 //! in the second kind of list until they are half of them: to look for them there would cost more than anything else.
 
 use rustc_hash::FxHashMap;
 
 use super::Handle;
-use super::atoms::{Atom, bits};
+use super::atoms::{Atom, Required, bits};
 use crate::hashing::spread;
 
 /// Patterns in one list before others go on with one more atom. To compare the bits of so many costs as much as it does to
@@ -35,9 +36,40 @@ fn key(above: Key, atom: Atom) -> Key {
     spread(above ^ u64::from(atom)).wrapping_add(1)
 }
 
+/// What a pattern requires, as far as there is room in a line of the processor's cache; the rest is for the proof.
+#[derive(Clone, Debug)]
+struct Demands {
+    atoms: [Atom; 12],
+    either: [(Atom, Atom); 2],
+}
+
+impl Demands {
+    fn new(required: &Required) -> Self {
+        let mut made = Self { atoms: [0; 12], either: [(0, 0); 2] };
+        made.atoms.iter_mut().zip(&required.atoms).for_each(|(place, &atom)| *place = atom);
+        made.either.iter_mut().zip(&required.either).for_each(|(place, &pair)| *place = pair);
+        made
+    }
+
+    /// Whether what is present is enough; 0 is nothing.
+    fn are_met(&self, present: &[Atom]) -> bool {
+        let has = |atom| present.binary_search(&atom).is_ok();
+        self.atoms.iter().all(|&atom| atom == 0 || has(atom))
+            && self.either.iter().all(|&(one, other)| one == 0 || has(one) || has(other))
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    /// The atoms that the pattern requires.
+    bits: u128,
+    handle: Handle,
+    demands: Box<Demands>,
+}
+
 #[derive(Clone, Debug, Default)]
 struct List {
-    entries: Vec<(Handle, u128)>,
+    entries: Vec<Entry>,
     /// Patterns here and in the lists that it leads to.
     size: u32,
     /// The atoms by which others go on from here, as bits.
@@ -51,19 +83,19 @@ pub(super) struct Twigs {
     /// By pattern: the lists that lead to it, its own last.
     ways: FxHashMap<Handle, Vec<Key>>,
     specifics: FxHashMap<Atom, Vec<Handle>>,
-    /// By pattern that others may cover: the atoms that are present in it, as bits, and how many.
-    known: FxHashMap<Handle, (u128, u32)>,
+    /// By pattern that others may cover: the atoms that are present in it, also as bits.
+    known: FxHashMap<Handle, (u128, Box<[Atom]>)>,
     kept: usize,
     stale: usize,
 }
 
 impl Twigs {
     /// Keeps a pattern that may cover others; not one that requires nothing.
-    pub(super) fn insert_general(&mut self, required: &[Atom], handle: Handle) -> bool {
-        if required.is_empty() {
+    pub(super) fn insert_general(&mut self, required: &Required, handle: Handle) -> bool {
+        if required.atoms.is_empty() {
             return false;
         }
-        let mut left = required.to_vec();
+        let mut left = required.atoms.clone();
         let mut way: Vec<Key> = Vec::with_capacity(2);
         let mut above = TOP;
         loop {
@@ -80,7 +112,8 @@ impl Twigs {
             let list = self.generals.entry(above).or_default();
             list.size += 1;
             if list.entries.len() < FULL || left.is_empty() || way.len() == LONGEST {
-                list.entries.push((handle, bits(required)));
+                let demands = Box::new(Demands::new(required));
+                list.entries.push(Entry { bits: bits(&required.atoms), handle, demands });
                 break;
             }
         }
@@ -93,7 +126,7 @@ impl Twigs {
         let Some(way) = self.ways.remove(&handle) else { return false };
         for place in way {
             let Some(list) = self.generals.get_mut(&place) else { continue };
-            if let Some(at) = list.entries.iter().position(|(each, _)| *each == handle) {
+            if let Some(at) = list.entries.iter().position(|each| each.handle == handle) {
                 list.entries.swap_remove(at);
             }
             list.size -= 1;
@@ -110,13 +143,13 @@ impl Twigs {
             self.specifics.entry(atom).or_default().push(handle);
         }
         self.kept += present.len();
-        self.known.insert(handle, (bits(present), present.len() as u32));
+        self.known.insert(handle, (bits(present), present.into()));
     }
 
     /// Such a pattern has left.
     pub(super) fn forget_specific(&mut self, handle: Handle) {
-        if let Some((_, number)) = self.known.remove(&handle) {
-            self.stale += number as usize;
+        if let Some((_, present)) = self.known.remove(&handle) {
+            self.stale += present.len();
         }
     }
 
@@ -160,7 +193,8 @@ impl Twigs {
             let here = key(above, atom);
             let Some(list) = self.generals.get(&here) else { continue };
             let mut entries = list.entries.iter();
-            if entries.any(|&(handle, required)| required & !known == 0 && visit(handle))
+            if entries
+                .any(|each| each.bits & !known == 0 && each.demands.are_met(present) && visit(each.handle))
                 || list.onward != 0 && self.covering_below(here, list.onward, present, known, lookups, visit)
             {
                 return true;
@@ -170,13 +204,16 @@ impl Twigs {
     }
 
     /// Gives the patterns in which all required atoms may be present, until `visit` says that it is enough.
-    pub(super) fn covered(&self, required: &[Atom], visit: &mut impl FnMut(Handle) -> bool) {
-        let lists = required.iter().map(|atom| self.specifics.get(atom));
+    pub(super) fn covered(&self, required: &Required, visit: &mut impl FnMut(Handle) -> bool) {
+        let lists = required.atoms.iter().map(|atom| self.specifics.get(atom));
         // An atom that nobody has: nothing is covered.
         let Some(Some(rarest)) = lists.min_by_key(|list| list.map_or(0, Vec::len)) else { return };
-        let wanted = bits(required);
+        let (wanted, demands) = (bits(&required.atoms), Demands::new(required));
         for &handle in rarest {
-            let fits = self.known.get(&handle).is_some_and(|(present, _)| wanted & !present == 0);
+            let fits = self
+                .known
+                .get(&handle)
+                .is_some_and(|(bits, present)| wanted & !bits == 0 && demands.are_met(present));
             if fits && visit(handle) {
                 return;
             }
@@ -185,13 +222,16 @@ impl Twigs {
 
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
-        let lists = self.generals.values().map(|list| list.entries.capacity() * size_of::<(Handle, u128)>());
+        let lists = self.generals.values().map(|list| {
+            list.entries.capacity() * size_of::<Entry>() + list.entries.len() * size_of::<Demands>()
+        });
         let specifics = self.specifics.values().map(|handles| handles.capacity() * size_of::<Handle>());
         self.generals.capacity() * (size_of::<(Key, List)>() + 1)
             + self.ways.capacity() * (size_of::<(Handle, Vec<Key>)>() + 1)
             + self.ways.values().map(|way| way.capacity() * size_of::<Key>()).sum::<usize>()
             + self.specifics.capacity() * (size_of::<(Atom, Vec<Handle>)>() + 1)
-            + self.known.capacity() * (size_of::<(Handle, (u128, u32))>() + 1)
+            + self.known.capacity() * (size_of::<(Handle, (u128, Box<[Atom]>))>() + 1)
+            + (self.kept - self.stale) * size_of::<Atom>()
             + lists.sum::<usize>()
             + specifics.sum::<usize>()
     }
@@ -211,6 +251,20 @@ mod tests {
         found
     }
 
+    fn requiring(atoms: &[Atom]) -> Required {
+        Required { atoms: atoms.to_vec(), ..Required::default() }
+    }
+
+    /// Of two atoms one is enough, and none is not.
+    #[test]
+    fn either_of_two() {
+        let mut twigs = Twigs::default();
+        assert!(twigs.insert_general(&Required { either: vec![(5, 6)], ..requiring(&[1]) }, 0));
+        for (present, found) in [(&[1][..], 0), (&[1, 5], 1), (&[1, 6], 1), (&[5, 6], 0)] {
+            assert_eq!(covering(&twigs, present).len(), found, "{present:?}");
+        }
+    }
+
     /// Subsets are found however full their lists are, and what leaves leaves nothing.
     #[test]
     fn subsets_and_supersets_are_found() {
@@ -219,17 +273,17 @@ mod tests {
             .map(|number| [1, 2 + number % 3, 10 + number % 17, 40 + number % 29].into())
             .collect();
         for (handle, set) in sets.iter().enumerate() {
-            assert!(twigs.insert_general(set, handle as Handle));
+            assert!(twigs.insert_general(&requiring(set), handle as Handle));
             twigs.insert_specific(set, handle as Handle);
         }
-        assert!(!twigs.insert_general(&[], 9_999));
+        assert!(!twigs.insert_general(&requiring(&[]), 9_999));
         let asked: Vec<Atom> = vec![1, 2, 4, 11, 12, 41, 60];
         let expected: Vec<Handle> =
             (0..3_000).filter(|&at| sets[at as usize].iter().all(|atom| asked.contains(atom))).collect();
         let found = covering(&twigs, &asked);
         assert!(!expected.is_empty() && expected.iter().all(|handle| found.contains(handle)));
         let mut supersets = Vec::new();
-        twigs.covered(&[1, 11, 45], &mut |handle| {
+        twigs.covered(&requiring(&[1, 11, 45]), &mut |handle| {
             supersets.push(handle);
             false
         });
@@ -240,7 +294,7 @@ mod tests {
             twigs.forget_specific(handle);
         }
         assert!(twigs.is_empty() && twigs.generals.is_empty() && twigs.is_stale());
-        twigs.covered(&[1], &mut |handle| panic!("{handle} has left"));
+        twigs.covered(&requiring(&[1]), &mut |handle| panic!("{handle} has left"));
         twigs.forget_specifics();
         assert!(twigs.specifics.is_empty() && twigs.known.is_empty());
     }

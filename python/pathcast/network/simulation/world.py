@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from random import Random
@@ -52,7 +52,7 @@ class World:
 
     def __init__(self, seed: int = 0, *, policy: Policy | None = None, encoded: bool = True) -> None:
         self.random = Random(seed)
-        self.policy = policy or Policy()
+        self.policy = replace(policy or Policy(), seed=Random(seed).getrandbits(64))
         self.encoded = encoded
         """Whether messages travel as bytes; without, a large network runs faster."""
         self.now = 0.0
@@ -113,7 +113,7 @@ class World:
         """A new broker, alone."""
         if name in self.nodes:
             raise ValueError(f"there is a broker {name!r}")
-        policy = policy or self.policy
+        policy = replace(policy or self.policy, seed=self.policy.seed)
         broker = Broker(name, policy)
         node = self.nodes[name] = Node(name, policy, broker)
         if policy.durable:
