@@ -22,6 +22,8 @@ from pyspark.sql.types import StructType
 
 from pathcast.spark import PathcastDataSource, compile_subscriptions, match_files, remove_unused
 from pathcast.spark.driver.splits import find_files, plan_splits
+from pathcast.spark.worker.splits import ReadJob, read_split
+from pathcast.spark.worker.unpack import UnpackJob
 from tests.spark.data import World, world
 from tests.spark.shards import published
 
@@ -139,10 +141,29 @@ def test_splits_are_packed_and_cut(tmp_path: Path) -> None:
     assert len(files) == 101
     splits = plan_splits(files, 250_000)
     pieces = [piece for split in splits for piece in split.pieces]
-    assert len(pieces) == 110
     assert sum(len(split.pieces) for split in splits if split.pieces[0].row_groups is None) >= 100
     assert 6 <= len(splits) <= 20
-    assert sorted(piece.row_groups for piece in pieces if piece.row_groups) == [(at,) for at in range(10)]
+    tables = [[piece.row_groups for piece in split.pieces if piece.row_groups] for split in splits]
+    assert all(len(each) < 2 for each in tables), "row groups of one file are one piece of a split"
+    assert [number for each in tables for groups in each for number in groups] == list(range(10))
+    assert len(pieces) == 100 + sum(map(len, tables))
+
+
+def test_large_documents_do_not_share_the_batches_of_small_ones(tmp_path: Path) -> None:
+    small, large = ["<a/>" + " " * 1_000] * 40, ["<a/>" + " " * 100_000] * 10
+    schema = pa.schema([("doc_id", pa.int64()), ("xml", pa.string())])
+    with pq.ParquetWriter(tmp_path / "x.parquet", schema, use_dictionary=False) as writer:
+        for at, documents in enumerate([small, small, large, small]):
+            ids = range(100 * at, 100 * at + len(documents))
+            writer.write_table(pa.table([pa.array(ids, pa.int64()), documents], schema=schema))
+    (split,) = plan_splits(find_files([str(tmp_path)]))
+    assert [piece.row_groups for piece in split.pieces] == [(0, 1, 2, 3)]
+    job = ReadJob("doc_id", "xml", UnpackJob(None, 1 << 30, 130_000))
+    batches = list(read_split(split, job))
+    assert [len(batch) for batch in batches] == [64, 16, *[1] * 10, 40]
+    assert [id for batch in batches for id in batch["id"].to_pylist()] == [
+        100 * at + number for at, count in enumerate([40, 40, 10, 40]) for number in range(count)
+    ]
 
 
 def test_mistakes_are_told(spark: SparkSession, tmp_path: Path) -> None:

@@ -371,6 +371,7 @@ impl Index {
         dict.set_item("cache_clears", stats.cache.clears)?;
         dict.set_item("uncached_steps", stats.cache.loose_steps)?;
         dict.set_item("remembered_bytes", stats.remembered_bytes)?;
+        dict.set_item("run_bytes", stats.run_bytes)?;
         dict.set_item("unsuited_paths", stats.unsuited)?;
         if let Some(pruning) = stats.pruning {
             dict.set_item("pruning", pruning)?;

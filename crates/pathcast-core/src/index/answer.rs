@@ -23,8 +23,13 @@ pub(super) struct Decision {
 
 impl Decision {
     /// Heap bytes that a large document takes.
-    pub(super) fn memory_bytes(&self) -> usize {
+    pub(super) fn document_bytes(&self) -> usize {
         self.automaton.text_bytes() + self.tree.memory_bytes() + self.memory.memory_bytes()
+    }
+
+    /// Heap bytes held, those that grow with the subscriptions included.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.automaton.memory_bytes() + self.tree.memory_bytes() + self.memory.memory_bytes()
     }
 }
 

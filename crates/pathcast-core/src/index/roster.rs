@@ -101,7 +101,7 @@ impl Roster {
 
     /// How many subscriptions an expression has.
     pub(super) fn count(&self, expression: ExpressionId) -> usize {
-        self.fanout.count(expression)
+        if expression as usize >= self.fanout.len() { 0 } else { self.fanout.count(expression) }
     }
 
     /// How many subscriptions several expressions have.

@@ -44,7 +44,7 @@ impl Runs {
     }
 
     pub(super) fn put_back(&self, mut run: Run) {
-        if run.scratch.decision.memory_bytes() > KEPT_BYTES {
+        if run.scratch.decision.document_bytes() > KEPT_BYTES {
             run.scratch.decision = Default::default();
         }
         if let Ok(mut runs) = self.idle.lock() {
@@ -52,10 +52,10 @@ impl Runs {
         }
     }
 
-    /// What they keep: the engine's caches and the remembered answers.
-    pub(super) fn cache_stats(&self, engine: &dyn Hosted) -> (CacheStats, usize) {
+    /// What they keep: the engine's caches, the bytes of remembered answers, and those of everything else.
+    pub(super) fn cache_stats(&self, engine: &dyn Hosted) -> (CacheStats, usize, usize) {
         let mut total = CacheStats::default();
-        let mut remembered = 0;
+        let (mut remembered, mut scratch) = (0, 0);
         if let Ok(runs) = self.idle.lock() {
             for run in runs.iter() {
                 let stats = engine.cache_stats(&*run.engine);
@@ -68,9 +68,10 @@ impl Runs {
                 total.keyed_documents += stats.keyed_documents;
                 total.rests += stats.rests;
                 remembered += run.scratch.knowledge.bytes();
+                scratch += run.scratch.decision.memory_bytes();
             }
         }
-        (total, remembered)
+        (total, remembered, scratch)
     }
 }
 

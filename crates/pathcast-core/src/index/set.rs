@@ -2,7 +2,7 @@
 
 use super::answer::Decided;
 use super::batch;
-use super::expression::{Expression, Kind, VACANT};
+use super::expression::{Expression, ExpressionId, Kind, VACANT};
 use super::expressions::Expressions;
 use super::hosted::Hosted;
 use super::ids::Id;
@@ -222,11 +222,16 @@ impl Index {
         }
         // A set that is added in small pieces would be copied with every piece.
         if 2 * subscriptions.len() >= self.len() {
-            self.engine.settle();
-            self.expressions.settle();
-            self.subscribers.settle();
+            self.give_back();
         }
         Ok(warnings)
+    }
+
+    /// Gives back room that was kept for growth.
+    pub(super) fn give_back(&mut self) {
+        self.engine.settle();
+        self.expressions.settle();
+        self.subscribers.settle();
     }
 
     /// The normal form of an expression that would be accepted, as text, and the warning that there would be.
@@ -246,8 +251,13 @@ impl Index {
         self.reading.pruned(written)
     }
 
-    pub(super) fn subscribe(&mut self, id: &Id, form: &NormalForm, written: Option<&[u8]>) {
-        let expression = self.expressions.intern(form, &mut *self.engine);
+    /// The number of an expression, to which nobody may subscribe yet.
+    pub(super) fn intern(&mut self, form: &NormalForm) -> ExpressionId {
+        self.expressions.intern(form, &mut *self.engine)
+    }
+
+    fn subscribe(&mut self, id: &Id, form: &NormalForm, written: Option<&[u8]>) {
+        let expression = self.intern(form);
         if let Some(before) = self.subscribers.join(id, expression, written) {
             self.release(before);
         }
@@ -306,7 +316,7 @@ impl Index {
     }
 
     /// Takes out an expression if nobody subscribes to it any more.
-    fn release(&mut self, expression: u32) {
+    pub(super) fn release(&mut self, expression: ExpressionId) {
         if expression != VACANT && self.subscribers.roster().count(expression) == 0 {
             self.expressions.release(expression, &mut *self.engine);
         }
@@ -363,7 +373,7 @@ impl Index {
 
     /// Counts and sizes.
     pub fn stats(&self) -> Stats {
-        let (cache, remembered_bytes) = self.runs.cache_stats(&*self.engine);
+        let (cache, remembered_bytes, run_bytes) = self.runs.cache_stats(&*self.engine);
         let choice = self.engine.choice(self.cache_bytes());
         let linear =
             |each: &Kind<&Expression>| matches!(each, Kind::Linear(_) | Kind::Other(Expression::AnyOf(_)));
@@ -386,6 +396,7 @@ impl Index {
             unsuited: self.engine.unsuited(),
             cache,
             remembered_bytes,
+            run_bytes,
         }
     }
 

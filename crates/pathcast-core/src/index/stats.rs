@@ -32,4 +32,6 @@ pub struct Stats {
     /// The caches of all threads that are not at work now.
     pub cache: CacheStats,
     pub remembered_bytes: usize,
+    /// What else the threads that are not at work now keep from one document to the next.
+    pub run_bytes: usize,
 }

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
@@ -109,13 +110,23 @@ def plan_splits(files: Sequence[Found], size: int | None = None) -> list[Split]:
     filled = 0
     for piece in pieces:
         if open_pieces and filled + piece.bytes > size:
-            splits.append(Split(tuple(open_pieces)))
+            splits.append(Split(_joined(open_pieces)))
             open_pieces, filled = [], 0
         open_pieces.append(piece)
         filled += piece.bytes + _OPENING
     if open_pieces:
-        splits.append(Split(tuple(open_pieces)))
+        splits.append(Split(_joined(open_pieces)))
     return splits
+
+
+def _joined(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+    """Row groups of one file as one piece: it is opened once, and its batches may go across row groups."""
+    joined: list[Piece] = []
+    for path, several in groupby(pieces, lambda piece: piece.path):
+        parts = list(several)
+        groups = tuple(number for part in parts for number in part.row_groups or ())
+        joined.append(Piece(path, sum(part.bytes for part in parts), groups or None))
+    return tuple(joined)
 
 
 def _pieces(file: Found) -> list[Piece]:

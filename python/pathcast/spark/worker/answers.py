@@ -69,7 +69,9 @@ def _lists(
     ids: Any, lists: Any, shard: OpenShard, nodes: dict[str, Any]
 ) -> Iterator[tuple[dict[str, Any], int]]:
     offsets, rows = lists.offsets.to_numpy(), lists.values
-    bounds = np.union1d(offsets, np.arange(0, len(rows), _LISTED))  # of lists that are neither empty nor long
+    cuts = np.arange(0, len(rows), _LISTED)
+    bounds = np.insert(offsets, np.searchsorted(offsets, cuts), cuts)  # both are sorted
+    bounds = bounds[np.append(True, bounds[1:] > bounds[:-1])]  # of lists that are neither empty nor long
     of = np.searchsorted(offsets, bounds[:-1], side="right") - 1  # the document of each
     for at in range(0, len(rows), SENT):
         columns = _columns(rows, at, shard, nodes)

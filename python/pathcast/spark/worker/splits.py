@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
@@ -59,25 +61,26 @@ def read_split(split: Split, job: ReadJob) -> Batches:
 
 def _row_groups(piece: Piece, job: ReadJob) -> Iterator[Any]:
     assert piece.row_groups is not None
+    names = [job.id, job.document]
     with open_file(piece.path) as source:
         try:
             # Not buffered ahead: that would hold a whole row group, however large its documents are.
             with pq.ParquetFile(source, pre_buffer=False) as file:
-                names = [job.id, job.document]
-                for batch in file.iter_batches(
-                    _rows(file.metadata, piece.row_groups, job.unpack.batch_bytes),
-                    row_groups=list(piece.row_groups),
-                    columns=names,
-                    use_threads=False,
-                ):
-                    yield pa.RecordBatch.from_arrays([batch[name] for name in names], ["id", "document"])
+                rows = partial(_rows, file.metadata, batch_bytes=job.unpack.batch_bytes)
+                for number, groups in groupby(piece.row_groups, rows):
+                    for batch in file.iter_batches(
+                        number, row_groups=list(groups), columns=names, use_threads=False
+                    ):
+                        yield pa.RecordBatch.from_arrays([batch[name] for name in names], ["id", "document"])
         except (pa.ArrowException, KeyError) as error:
             raise PathcastError(f"{piece.path} cannot be read as Parquet: {error}") from error
 
 
-def _rows(metadata: Any, row_groups: tuple[int, ...], batch_bytes: int) -> int:
-    """How many rows make a batch of about this many bytes."""
-    groups = [metadata.row_group(number) for number in row_groups]
-    rows: int = sum(group.num_rows for group in groups)
-    size: int = sum(group.total_byte_size for group in groups)
-    return max(1, min(_ROWS, batch_bytes * rows // max(1, size)))
+def _rows(metadata: Any, row_group: int, batch_bytes: int) -> int:
+    """How many rows make a batch of about this many bytes: a power of two, the same for similar row groups.
+
+    Neighbours with the same number share batches; large documents never get the batches of small ones.
+    """
+    group = metadata.row_group(row_group)
+    fitting: int = batch_bytes * group.num_rows // max(1, group.total_byte_size)
+    return 1 << (max(1, min(_ROWS, fitting)).bit_length() - 1)

@@ -99,3 +99,32 @@ impl Index {
         self.write(Cursor::new(Vec::new())).map(Cursor::into_inner).unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{HEADER, MAGIC};
+    use crate::index::{ENGINES, Id, Index, Settings};
+
+    /// A file as somebody else might write it: checksum and length fit.
+    fn changed(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+        let mut payload = bytes[HEADER..].to_vec();
+        let at = payload.windows(from.len()).rposition(|window| window == from).unwrap();
+        payload[at..at + from.len()].copy_from_slice(to);
+        let front = [&bytes[MAGIC.len()..HEADER - 4], &crc32fast::hash(&payload).to_le_bytes()].concat();
+        [&MAGIC[..], &front, &payload].concat()
+    }
+
+    #[test]
+    fn an_expression_that_nobody_subscribes_to_is_left_out() {
+        let mut index = Index::new(Settings::default());
+        for (number, xpath) in [(77_001, "//a"), (77_002, "//b[c = 1]"), (77_003, "//b[c = 1]")] {
+            index.add(Id::Number(number), xpath, false, &Vec::new()).unwrap();
+        }
+        let bytes = index.to_bytes();
+        // The first id comes a second time, with the expression of the others: its own has nobody left.
+        let twice = changed(&bytes, &77_003_i64.to_le_bytes(), &77_001_i64.to_le_bytes());
+        let loaded = Index::from_bytes(&twice, &ENGINES).unwrap();
+        assert_eq!((loaded.len(), loaded.stats().distinct), (2, 1));
+        assert_eq!(Index::from_bytes(&loaded.to_bytes(), &ENGINES).unwrap().len(), 2);
+    }
+}

@@ -9,7 +9,7 @@ use super::super::schema::{SchemaOptions, Validate};
 use super::super::set::Index;
 use super::super::settings::Settings;
 use super::{ANY_NAMESPACE, IndexFormatError, MAGIC, VERSION};
-use crate::cancel::{self, Bulk, Pulse};
+use crate::cancel::{self, Pulse};
 use crate::engine::AttributeFilters;
 use crate::limits::{HIGHEST_NESTING, HIGHEST_STEPS, Limits};
 use crate::names::NamespaceId;
@@ -55,13 +55,14 @@ impl Index {
     fn decode_expressions(&mut self, bytes: &mut &[u8], version: u32) -> Result<(), IndexFormatError> {
         let names = self.reading.names.len();
         let count = decode_number(bytes)?;
-        let mut forms = Bulk::with_capacity(0);
+        // Each is made known at once and forgotten: conditions of all take more memory than the index.
+        let mut expressions = Vec::new();
         let mut pulse = Pulse::default();
         for _ in 0..count {
             if pulse.requested() {
                 return Err(IndexFormatError::Cancelled);
             }
-            forms.push(NormalForm::new(match take::<1>(bytes)? {
+            let form = NormalForm::new(match take::<1>(bytes)? {
                 [0] => LinearPath::decode(bytes, names)?.to_condition(),
                 [1] => decode_condition(bytes, names)?,
                 [4] => {
@@ -74,7 +75,8 @@ impl Index {
                 [2] => Condition::False,
                 [3] => Condition::True,
                 _ => return Err(IndexFormatError::Damaged("an unknown kind of expression")),
-            }));
+            });
+            expressions.push(self.intern(&form));
         }
         for _ in 0..decode_number(bytes)? {
             if pulse.requested() {
@@ -86,13 +88,19 @@ impl Index {
                 _ => return Err(IndexFormatError::Damaged("an unknown kind of id")),
             };
             let number = usize::try_from(decode_number(bytes)?).unwrap_or(usize::MAX);
-            let form = forms.get(number).ok_or(IndexFormatError::Damaged("no such expression"))?;
+            let expression =
+                *expressions.get(number).ok_or(IndexFormatError::Damaged("no such expression"))?;
             let written = if version < 2 { &[] } else { decode_bytes(bytes)? };
             if !written.is_empty() && Written::from_bytes(written).is_err() {
                 return Err(IndexFormatError::Damaged("an expression that makes no sense"));
             }
-            self.subscribe(&id, form, (!written.is_empty()).then_some(written));
+            self.subscribers.join(&id, expression, (!written.is_empty()).then_some(written));
         }
+        // Those that nobody subscribes to; there are none unless somebody else wrote the file.
+        expressions.sort_unstable();
+        expressions.dedup();
+        expressions.into_iter().for_each(|expression| self.release(expression));
+        self.give_back();
         Ok(())
     }
 }
