@@ -43,6 +43,18 @@ def places(batches: Iterator[Any]) -> Iterator[Any]:
         yield pa.RecordBatch.from_pydict({"place": [pathcast.__file__]})
 
 
+def kept(batches: Iterator[Any]) -> Iterator[Any]:
+    """What this executor has of the files that it was sent."""
+    import os
+
+    import pyarrow as pa
+    from pyspark import SparkFiles
+
+    for _ in batches:
+        names = [name for name in os.listdir(SparkFiles.getRootDirectory()) if name.startswith("pathcast-")]
+        yield pa.RecordBatch.from_pydict({"name": [name.split("-", 3)[3] for name in names]})
+
+
 def main(folder: Path) -> None:
     spark = SparkSession.builder.getOrCreate()
     found: dict[str, Any] = {"driver": pathcast.__file__}
@@ -74,6 +86,10 @@ def main(folder: Path) -> None:
         time.sleep(0.05)
     found["range"] = spark.range(10).repartition(8).count()
     found["matches again"] = pairs(match(documents, second)[0])
+    # Both executors, one of them new, have what a lease or the folder holds, and nothing else.
+    sent = spark.range(16).repartition(16).mapInArrow(kept, "name string").distinct()
+    found["kept"] = sorted(row.name for row in sent.collect())
+    found["needed"] = sorted(name for shard in second.manifest.shards for name in shard.files)
     found["range again"] = spark.range(10).repartition(8).count()
 
     arriving = read_documents(

@@ -117,6 +117,7 @@ def test_a_cluster_runs_the_wheel_from_a_packed_environment(packed: Packed, tmp_
     assert found["matches"] == wanted[0]
     assert found["dead"] == [number for number, ids in answers[0].items() if ids is None]
     assert found["removed"]
+    assert found["kept"] == found["needed"]
     assert found["range"] == found["range again"] == 10
     assert found["matches again"] == wanted[1]
     assert found["streamed"] == wanted[1]

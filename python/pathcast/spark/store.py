@@ -2,7 +2,8 @@
 
 The files of a version are named after their contents and never change, so what a machine has fetched once it
 need not fetch again: processes of a host share a folder of such files, its mirror of the URL. A worker
-fetches the files of its shard only. The manifest is written last and read anew every time.
+fetches the files of its shard only. The manifest is written last and read anew every time. What the store has
+no longer, a host forgets when it fetches something else.
 """
 
 from __future__ import annotations
@@ -11,12 +12,19 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
+from time import time
 
 from pathcast.spark.artifact import MANIFEST, replace_file
 from pathcast.spark.folders import Folder, folder_at
 
 __all__ = ["fetched", "mirror", "mirrored", "publish"]
+
+_OLD = 24 * 3600.0
+"""Seconds that a file is left in any case: a compilation writes here before the store has it."""
+_LOOKS = 3600.0  # seconds until a process looks again at what a store has
+_looked: dict[str, float] = {}
 
 
 def mirror(url: str) -> Path:
@@ -32,8 +40,23 @@ def fetched(url: str | Folder, name: str) -> Path:
     """A file of a version, from the mirror if it is there. Who opens it checks its contents."""
     place = mirror(url if isinstance(url, str) else url.place) / name
     if not place.exists():
-        folder_at(url).fetch(name, place)
+        source = folder_at(url)
+        source.fetch(name, place)
+        _forget(source, place.parent)
     return place
+
+
+def _forget(source: Folder, folder: Path) -> None:
+    """Deletes what the store has no longer: there leases decide how long a version is needed."""
+    now = time()
+    if now - _looked.get(source.place, 0.0) < _LOOKS:
+        return
+    _looked[source.place] = now
+    there = set(source.names())
+    for each in folder.iterdir():
+        with suppress(FileNotFoundError):
+            if each.name not in there and each.stat().st_mtime < now - _OLD:
+                each.unlink()
 
 
 def mirrored(url: str | Folder, name: str = MANIFEST) -> Path:

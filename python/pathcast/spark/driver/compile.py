@@ -39,7 +39,8 @@ from pathcast.spark.driver.delta import FEW, changed_shards
 from pathcast.spark.driver.hadoop import index_folder
 from pathcast.spark.driver.routed_changes import routed_changes
 from pathcast.spark.driver.routing import placed, sampled, written
-from pathcast.spark.driver.workers import needs_shipping, on_worker, ship_files
+from pathcast.spark.driver.shipping import needs_shipping, ship_files
+from pathcast.spark.driver.workers import on_worker
 from pathcast.spark.folders import Folder, LocalFolder
 from pathcast.spark.leases import check_types, writing
 from pathcast.spark.store import fetched, mirrored, publish

@@ -1,9 +1,7 @@
 """How the driver reaches workers: functions, files, and the size of batches.
 
-It is all that differs between sessions: classic or Connect, on one machine or on many. No SparkContext, RDD
-or broadcast variable is used: files reach workers with `addArtifacts`. Spark serves such a file to every new
-executor for as long as the application runs, and fails all its jobs when it cannot. So copies are sent, which
-are kept until this process ends, whatever happens to the folder.
+It is all that differs between sessions: classic or Connect, on one machine or on many. No RDD or broadcast
+variable is used: `shipping` sends files.
 
 Spark ships functions, not this package. `on_worker` makes a function that Spark ships by value, so that a
 worker without the package can say so. Everything it needs travels as bytes beside it and is read once the
@@ -12,20 +10,15 @@ package is imported.
 
 from __future__ import annotations
 
-import atexit
-import os
 import pickle
-import shutil
-import tempfile
-from collections.abc import Callable, Iterable
-from functools import cache
-from pathlib import Path
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
-from weakref import WeakKeyDictionary
 
 from pyspark.errors import PySparkException
 
+from pathcast.spark.driver.shipping import needs_shipping, ship_files
 from pathcast.spark.worker.shards import ShardFiles
+from pathcast.spark.worker.shipped import Shipped
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,7 +26,7 @@ if TYPE_CHECKING:
     from pathcast.spark.driver.compiled import Compiled
     from pathcast.spark.options import MatchOptions
 
-__all__ = ["bound_batches", "needs_shipping", "on_worker", "opened_from", "shard_files", "ship_files"]
+__all__ = ["bound_batches", "on_worker", "opened_from", "shard_files"]
 
 _MISSING = (
     "this Spark worker cannot import pathcast. Install it where the executors run (pip install "
@@ -42,7 +35,6 @@ _MISSING = (
     "spark.addArtifacts(..., archive=True)"
 )
 _SETTING = "spark.sql.execution.arrow.maxBytesPerBatch"
-_shipped: WeakKeyDictionary[SparkSession, set[str]] = WeakKeyDictionary()
 
 Argument = TypeVar("Argument")
 Job = TypeVar("Job")
@@ -69,54 +61,27 @@ def on_worker(function: Callable[[Argument, Job], Result], job: Job) -> Callable
     return run
 
 
-def needs_shipping(spark: SparkSession) -> bool:
-    """Whether workers may be on machines that do not see this one's files."""
-    if type(spark).__module__.startswith("pyspark.sql.connect"):
-        return True
-    master = spark.conf.get("spark.master", "") or ""
-    return not (master == "local" or master.startswith("local["))
-
-
-def ship_files(spark: SparkSession, folder: Path, names: Iterable[str]) -> None:
-    """Sends files to all workers, each once; a name stands for one content for ever."""
-    done = _shipped.setdefault(spark, set())
-    for name in names:
-        if name not in done:
-            copy = _spool() / name
-            if not copy.exists():
-                try:
-                    os.link(folder / name, copy)  # costs nothing, and outlives the other name
-                except OSError:
-                    shutil.copyfile(folder / name, copy)
-            spark.addArtifacts(str(copy), file=True)
-            done.add(name)
-
-
-@cache
-def _spool() -> Path:
-    folder = tempfile.mkdtemp(prefix="pathcast-shipped-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)
-
-
 def shard_files(spark: SparkSession, compiled: Compiled, options: MatchOptions) -> list[ShardFiles]:
     """Where workers find each shard; the files are sent first if workers do not see them."""
     manifest = compiled.manifest
     ship = needs_shipping(spark) if options.ship is None else options.ship
+    shipped = None
     if ship and compiled.place == str(compiled.path):
         routing = [manifest.routing.name] if manifest.routing else []
         names = [name for shard in manifest.shards for name in shard.files]
-        ship_files(spark, compiled.path, names + routing)
-    return opened_from(compiled, options)
+        shipped = ship_files(spark, compiled.path, names + routing)
+    return opened_from(compiled, options, shipped)
 
 
-def opened_from(compiled: Compiled, options: MatchOptions) -> list[ShardFiles]:
+def opened_from(
+    compiled: Compiled, options: MatchOptions, shipped: Shipped | None = None
+) -> list[ShardFiles]:
     """Where workers find each shard that they see or were sent."""
     # Of its own, a worker holds one shard; without shards, two versions, for jobs that take turns.
     keep = 2 if compiled.shards == 1 else 1
     folder, manifest = compiled.place, compiled.manifest
     return [
-        ShardFiles(folder, shard, manifest.settings, options.engine, keep, options.share)
+        ShardFiles(folder, shard, manifest.settings, options.engine, keep, options.share, shipped)
         for shard in manifest.shards
     ]
 

@@ -36,6 +36,7 @@ from pathcast.spark.worker.base import (
     single,
     verify,
 )
+from pathcast.spark.worker.shipped import Shipped, find_shipped, forget
 
 __all__ = [
     "SHARED_BYTES",
@@ -72,6 +73,8 @@ class ShardFiles:
     """How many indexes a worker may hold open itself, this one included."""
     share: bool | None = None
     """Whether the workers of an executor share one index; if not said, by its size."""
+    shipped: Shipped | None = None
+    """What the driver still holds of what it sent, if it sent anything."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,8 @@ _shared: OrderedDict[tuple[str, str, str | None], OpenShard] = OrderedDict()
 
 def open_shard(files: ShardFiles, own: bool = False) -> OpenShard:
     """The shard, from this worker's cache if it is there; with an index of this worker's own if told so."""
+    if files.shipped:
+        forget(files.shipped)
     share = files.shard.index_bytes >= SHARED_BYTES if files.share is None else files.share
     if share and not own and files.engine == "auto":
         opened = _open_shared(files)
@@ -187,15 +192,11 @@ def find_file(folder: str, name: str) -> str:
     place = os.path.join(folder, name)
     if os.path.exists(place):
         return place
-    from pyspark import SparkFiles
-
-    try:
-        shipped = SparkFiles.get(name)
-    except (AssertionError, TypeError):  # no worker, or one that was shipped nothing
-        shipped = ""
-    if shipped and os.path.exists(shipped):
+    shipped = find_shipped(name)
+    if shipped is not None:
         return shipped
     raise IndexFormatError(
         f"{name} is not in {folder} as this worker sees it, and was not shipped to it: compile to a folder "
-        "that all workers see, or call match(..., ship=True)"
+        "that all workers see, or call match(..., ship=True). If this was planned before remove_unused() "
+        "deleted its version, plan it again"
     )
