@@ -47,7 +47,7 @@ def ship_files(spark: SparkSession, folder: Path, names: Iterable[str]) -> Shipp
     """Sends files to all workers, each once; what of all that was sent is still held."""
     with _lock:
         # Batches of a stream each have a session object of their own.
-        key: str = spark.session_id if is_connect(spark) else spark.sparkContext.applicationId  # type: ignore[attr-defined]
+        key = spark.session_id if is_connect(spark) else spark.conf.get("spark.app.id") or ""  # type: ignore[attr-defined]
         sent = _applications.setdefault(key, _Sent())
         sent.forget(spark)
         for name in names:
