@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -14,7 +15,7 @@ import pyarrow as pa
 
 from pathcast.errors import PathcastError
 from pathcast.spark.driver.kafka_sink import _was_sent
-from pathcast.spark.worker.kafka import SendJob, _Sender, clients, send_rows
+from pathcast.spark.worker.kafka import SendJob, _Errors, _Sender, clients, send_rows
 from tests.kafka.topics import consume, settled
 
 if TYPE_CHECKING:
@@ -80,6 +81,18 @@ def test_of_two_that_send_one_commits(kafka: KafkaServer, job: SendJob) -> None:
     with pytest.raises(PathcastError, match="part 0 of batch 0 could not be sent"):
         believed_dead.commit()
     assert keys(kafka, job) == [f"0/0/{number}" for number in range(5)]
+
+
+def test_a_fatal_error_that_a_callback_met_is_told(job: SendJob) -> None:
+    from confluent_kafka import KafkaError, KafkaException
+
+    sender: Any = SimpleNamespace(part=3, _job=job)
+    with pytest.raises(PathcastError, match="part 3 of batch 0 could not be sent.*fenced"), _Errors(sender):
+        raise SystemError("returned a result with an exception set") from KafkaException(
+            KafkaError(KafkaError._FENCED)
+        )
+    with pytest.raises(SystemError, match="of its own"), _Errors(sender):
+        raise SystemError("of its own")
 
 
 def test_a_transaction_that_nobody_ends_is_undone_by_the_next(kafka: KafkaServer, job: SendJob) -> None:

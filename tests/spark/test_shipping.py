@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,7 +25,7 @@ class Application:
     """What `ship_files` sees of a session: Spark serves what was added, by its path, for ever."""
 
     def __init__(self, name: str) -> None:
-        self.sparkContext = SimpleNamespace(applicationId=name)
+        self.conf = {"spark.app.id": name}
         self.served: list[Path] = []
 
     def addArtifacts(self, path: str, *, file: bool) -> None:  # noqa: N802 - as Spark has it

@@ -154,6 +154,8 @@ class _Errors:
         pass
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        # With a fatal error under way the client still calls us back, and makes a SystemError of both.
+        error = error.__cause__ if isinstance(error, SystemError) else error
         if isinstance(error, _clients().KafkaException):
             job = self.sender._job
             raise PathcastError(

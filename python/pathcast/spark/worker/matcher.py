@@ -197,8 +197,11 @@ def _match(connection: socket.socket, located: Located, indexes: Indexes, docume
         send(connection, {"bad": list(bad.items()), "undecided": undecided}, files)
 
 
-def serve(listening: socket.socket, indexes: Indexes, parent: int, leave: Callable[[], bool]) -> None:
-    """Answers until the parent is gone, or nobody is connected and `leave` says that it is well to go."""
+def serve(listening: socket.socket, indexes: Indexes, parent: int, leave: Callable[[], bool]) -> bool:
+    """Answers until the parent is gone, or nobody is connected and `leave` says that it is well to go.
+
+    Whether the parent is gone is told here: one that nobody has waited for yet still seems to be alive.
+    """
     connected: set[threading.Thread] = set()
     watched = _watch(parent)
     waiting = [listening.fileno(), *([watched] if watched is not None else [])]
@@ -207,7 +210,7 @@ def serve(listening: socket.socket, indexes: Indexes, parent: int, leave: Callab
         step = IDLE if watched is not None else _WATCHED
         ready, _, _ = select.select(waiting, [], [], min(step, IDLE))
         if watched in ready or (watched is None and not _alive(parent)):
-            return
+            return True
         connected = {thread for thread in connected if thread.is_alive()}
         if listening.fileno() in ready:
             idle = 0.0
@@ -223,7 +226,7 @@ def serve(listening: socket.socket, indexes: Indexes, parent: int, leave: Callab
         else:
             idle += step
             if idle >= IDLE and leave():
-                return
+                return False
 
 
 def _converse(connection: socket.socket, indexes: Indexes) -> None:
@@ -278,8 +281,8 @@ def main(arguments: list[str]) -> None:
         os.unlink(place)
         return True
 
-    serve(listening, Indexes(int(os.environ.get("PATHCAST_INDEX_BYTES", INDEX_BYTES))), parent, leave)
-    if not _alive(parent):
+    indexes = Indexes(int(os.environ.get("PATHCAST_INDEX_BYTES", INDEX_BYTES)))
+    if serve(listening, indexes, parent, leave):
         with suppress(OSError):
             for name in os.listdir(folder):
                 os.unlink(os.path.join(folder, name))
