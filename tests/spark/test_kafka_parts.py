@@ -87,7 +87,7 @@ def test_a_fatal_error_that_a_callback_met_is_told(job: SendJob) -> None:
     from confluent_kafka import KafkaError, KafkaException
 
     sender: Any = SimpleNamespace(part=3, _job=job)
-    with pytest.raises(PathcastError, match="part 3 of batch 0 could not be sent.*fenced"), _Errors(sender):
+    with pytest.raises(PathcastError, match=r"part 3 of batch 0 could not be sent.*fenced"), _Errors(sender):
         raise SystemError("returned a result with an exception set") from KafkaException(
             KafkaError(KafkaError._FENCED)
         )
