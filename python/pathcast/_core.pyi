@@ -268,7 +268,7 @@ class Index:
         cache_bytes: int | None,
         attribute_filters: str,
         schema: Graph | None,
-        prune: tuple[int, int, int, bool, bool] | None,
+        prune: tuple[int, int, int, bool, bool, bool] | None,
         validate: bool | None,
         refuse_impossible: bool,
         entities: Mapping[str, str],

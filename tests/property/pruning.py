@@ -63,6 +63,7 @@ def pruning(random: Random) -> Pruning:
         max_length=random.choice((2, 16, 64, 2_000)),
         max_results=random.choice((1, 8, 64, 500)),
         singleton=random.random() < 0.2,
+        single_parent=random.random() < 0.5,
         expand_leading=random.random() < 0.7,
     )
 

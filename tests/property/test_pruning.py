@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from copy import copy
+from pathlib import Path
 
 import pytest
 
@@ -46,6 +47,18 @@ def test_wildcards_become_what_the_schema_allows(schema: Schema, xpath: str, pru
 def test_bounds_keep_the_gap(schema: Schema) -> None:
     index = pathcast.Index(schema=schema, prune=Pruning(singleton=True))
     assert index.pruned("/news//p") == ["/news//p"]
+
+
+def test_a_wildcard_goes_under_a_single_parent_also_from_a_file(tmp_path: Path) -> None:
+    """The paper's polynomial rule; an index that is saved keeps it."""
+    schema = Schema.from_text("<!ELEMENT a (b | c)*> <!ELEMENT b (d?)> <!ELEMENT c (d?)> <!ELEMENT d EMPTY>")
+    index = pathcast.Index(schema=schema, prune=Pruning(singleton=True, single_parent=True))
+    assert index.pruned("/a/*") == ["/a/b", "/a/c"]
+    assert index.pruned("/a/*/*") == ["/a/b/d", "/a/c/d"]  # `d` has two parents and no children
+    assert index.pruned("/a//d") == ["/a//d"]
+    assert pathcast.Index(schema=schema, prune=Pruning(singleton=True)).pruned("/a/*") == ["/a/*"]
+    index.save(tmp_path / "index")
+    assert pathcast.Index.load(tmp_path / "index").pruned("/a/*") == ["/a/b", "/a/c"]
 
 
 @pytest.mark.parametrize(

@@ -64,10 +64,10 @@ fn tokens_of(texts: &[String]) -> Values {
     Values::Tokens(texts.iter().map(|each| each.as_str().into()).collect())
 }
 
-/// How far pruning goes: `(max_substitutes, max_length, max_results, singleton, expand_leading)`.
-pub(crate) type Pruning = (usize, usize, usize, bool, bool);
+/// How far pruning goes: `(max_substitutes, max_length, max_results, singleton, expand_leading, single_parent)`.
+pub(crate) type Pruning = (usize, usize, usize, bool, bool, bool);
 
 pub(crate) fn prune_limits(pruning: Pruning) -> PruneLimits {
-    let (max_substitutes, max_length, max_results, singleton, expand_leading) = pruning;
-    PruneLimits { max_substitutes, max_length, max_results, singleton, expand_leading }
+    let (max_substitutes, max_length, max_results, singleton, expand_leading, single_parent) = pruning;
+    PruneLimits { max_substitutes, max_length, max_results, singleton, expand_leading, single_parent }
 }

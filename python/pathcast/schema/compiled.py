@@ -46,8 +46,11 @@ class Pruning:
     """Fill a gap only if there is exactly one way: then nothing multiplies."""
     expand_leading: bool = True
     """Also replace the ``//`` an expression starts with."""
+    single_parent: bool = False
+    """With `singleton`, also replace wildcards where no element that can stand there has another parent, or
+    none of them has children: then results are bounded by the size of the schema."""
 
-    def values(self) -> tuple[int, int, int, bool, bool]:
+    def values(self) -> tuple[int, int, int, bool, bool, bool]:
         """As the core takes them."""
         return astuple(self)
 

@@ -33,13 +33,23 @@ pub struct PruneLimits {
     pub max_results: usize,
     /// Replace a gap only when it has exactly one substitute: what comes out is never more than what went in.
     pub singleton: bool,
+    /// With `singleton`, replace wildcards as well where no element that can stand there has another parent, or none of
+    /// them has children: the paper's polynomial rule. What comes out is bounded by the size of the schema.
+    pub single_parent: bool,
     /// Whether `//` at the start of a path is replaced too.
     pub expand_leading: bool,
 }
 
 impl Default for PruneLimits {
     fn default() -> Self {
-        Self { max_substitutes: 16, max_length: 64, max_results: 64, singleton: false, expand_leading: true }
+        Self {
+            max_substitutes: 16,
+            max_length: 64,
+            max_results: 64,
+            singleton: false,
+            single_parent: false,
+            expand_leading: true,
+        }
     }
 }
 

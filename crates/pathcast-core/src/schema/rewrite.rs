@@ -173,7 +173,7 @@ impl Rewriter<'_> {
         }
         ways.sort_unstable();
         ways.dedup();
-        Choice { min: least, ways: Some(ways).filter(|ways| ways.len() <= most) }
+        Choice { min: least, ways: Some(ways).filter(|ways| alone || ways.len() <= most) }
     }
 
     fn chain(&mut self, way: &[Hop], last: Condition) -> Condition {

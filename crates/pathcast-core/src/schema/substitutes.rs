@@ -8,6 +8,9 @@
 //!
 //! Whatever is left of a gap asks for as few levels as it can: if no path from `a` to `b` is shorter than three
 //! levels, "three or more" is "any".
+//!
+//! Under the polynomial rule a gap with several substitutes goes too, if every wildcard in it stands for elements that
+//! have one parent: then an element on a level is reached in one way, and there are no more ways than elements.
 
 use super::PruneLimits;
 use super::graph::{ElementId, Graph};
@@ -74,11 +77,12 @@ impl Planner<'_> {
         if min as usize > self.limits.max_length + 1 {
             return if self.graph.ascend(&targets, min, true).contains(from) { plan(None) } else { None };
         }
+        let named = targets.single().is_some();
         let layers = self.layers(targets, min);
         if !self.graph.children(from).any(|child| layers[0].contains(child)) {
             return None;
         }
-        plan(self.through(from, &layers).map(direct))
+        plan(self.filled(from, &layers, if named { 1 } else { 0 }).map(direct))
     }
 
     /// Where a walk of so many levels may be after each level, if it is to end in the targets.
@@ -182,10 +186,46 @@ impl Planner<'_> {
     fn back(self, from: ElementId, to: ElementId, min: u32) -> Option<Vec<Vec<Hop>>> {
         let graph = self.graph;
         let above = graph.ascend(&ElementSet::one(graph.bound(), to), 1, false);
-        let ways = direct(self.through(from, &self.layers(above, min - 1))?);
+        let ways = direct(self.filled(from, &self.layers(above, min - 1), 0)?);
         let end = Hop { exact: false, element: to };
         let room = ways.iter().map(Vec::len).sum::<usize>() <= self.limits.max_length;
         room.then(|| ways.into_iter().map(|way| way.into_iter().chain([end]).collect()).collect())
+    }
+
+    /// All walks through layers, the last `named` of which the path names, by the limits or the polynomial rule.
+    fn filled(self, from: ElementId, layers: &[ElementSet], named: usize) -> Option<Vec<Vec<ElementId>>> {
+        let few = self.through(from, layers);
+        let PruneLimits { singleton, single_parent, .. } = *self.limits;
+        if few.is_some() || !singleton || !single_parent || !self.owned(from, &layers[..layers.len() - named])
+        {
+            return few;
+        }
+        let limits = PruneLimits { singleton: false, ..self.limits.clone() };
+        Planner { limits: &limits, ..self }.through(from, layers)
+    }
+
+    /// Whether each level that a walk from an element may be on is owned by the one before: its elements have no other
+    /// parent, or no children.
+    fn owned(self, from: ElementId, layers: &[ElementSet]) -> bool {
+        let graph = self.graph;
+        let mut above = vec![from];
+        for layer in layers {
+            let mut level = Vec::new();
+            for &parent in &above {
+                let below: Vec<ElementId> =
+                    graph.children(parent).filter(|&child| layer.contains(child)).collect();
+                let alone = |child: &ElementId| {
+                    graph.parents_of(&ElementSet::one(graph.bound(), *child)).single() == Some(parent)
+                };
+                let leaf = |child: &ElementId| graph.children(*child).next().is_none();
+                if !below.iter().all(alone) && !below.iter().all(leaf) {
+                    return false;
+                }
+                level.extend(below);
+            }
+            above = level;
+        }
+        true
     }
 
     /// All walks through layers, if they are within the limits.

@@ -105,6 +105,28 @@ fn the_singleton_rule_never_makes_two_of_one() {
     assert_eq!(pruned(figure_1(), limits, "/a/*"), ["/a/*"]);
 }
 
+/// The polynomial rule: a wildcard also goes where all that can stand there have one parent, or no children.
+#[test]
+fn a_wildcard_goes_under_a_single_parent() {
+    let limits = PruneLimits { singleton: true, single_parent: true, ..PruneLimits::default() };
+    let of = |xpath: &str| pruned(figure_1(), limits.clone(), xpath);
+    assert_eq!(of("/a/*"), ["/a/b", "/a/c", "/a/d"]);
+    assert_eq!(of("/a/*/f"), ["/a/b/f", "/a/c/f"]);
+    // `f` has several parents.
+    assert_eq!(of("/a/*/*"), ["/a/*/*"]);
+    assert_eq!(of("/a/b/f/*"), ["/a/b/f/i", "/a/b/f/j"]);
+    // A wildcard before a `//` that stays.
+    let near = "r>a, a>b c k, b>k, c>k";
+    assert_eq!(pruned(graph(near), limits.clone(), "/r/a/*//k"), ["/r/a/b//k", "/r/a/c//k"]);
+    // `//` is not under the rule.
+    assert_eq!(of("/a//f"), ["/a//f"]);
+    // Leaves may have several parents.
+    assert_eq!(pruned(graph("r>a b, a>x y, b>x"), limits.clone(), "/r/a/*"), ["/r/a/x", "/r/a/y"]);
+    assert_eq!(pruned(graph("r>a b, a>x y, b>x, y>z"), limits, "/r/a/*"), ["/r/a/*"]);
+    let alone = PruneLimits { single_parent: true, ..PruneLimits::default() };
+    assert_eq!(pruned(figure_1(), alone, "/a//f"), ["/a/b/f", "/a/c/f", "/a/d/e/f"]);
+}
+
 #[test]
 fn limits_keep_what_they_must() {
     let few = PruneLimits { max_substitutes: 2, ..PruneLimits::default() };

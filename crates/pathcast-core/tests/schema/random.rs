@@ -273,6 +273,7 @@ fn limits(random: &mut Random) -> PruneLimits {
         max_length: random.pick(&[0, 3, 16, 64, 1000]),
         max_results: random.pick(&[0, 1, 3, 16, 64, 1000]),
         singleton: random.chance(15),
+        single_parent: random.chance(50),
         expand_leading: random.chance(60),
     }
 }
@@ -496,6 +497,7 @@ fn without_recursion_all_gaps_go() {
         max_length: 100_000,
         max_results: 100_000,
         singleton: false,
+        single_parent: false,
         expand_leading: true,
     };
     for _ in 0..500 {

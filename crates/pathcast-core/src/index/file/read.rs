@@ -206,7 +206,7 @@ fn decode_schema(bytes: &mut &[u8]) -> Result<Option<SchemaOptions>, IndexFormat
         return Ok(None);
     }
     let [pruning] = take::<1>(bytes)?;
-    if flags & 1 == 0 || flags > 31 || pruning & 1 != u8::from(pruning > 0) || pruning > 7 {
+    if flags & 1 == 0 || flags > 31 || pruning & 1 != u8::from(pruning > 0) || pruning > 15 {
         return Err(IndexFormatError::Damaged("an unknown setting of the schema"));
     }
     let prune = if pruning == 0 {
@@ -218,6 +218,7 @@ fn decode_schema(bytes: &mut &[u8]) -> Result<Option<SchemaOptions>, IndexFormat
             max_length: size()?,
             max_results: size()?,
             singleton: pruning & 2 > 0,
+            single_parent: pruning & 8 > 0,
             expand_leading: pruning & 4 > 0,
         })
     };

@@ -207,8 +207,16 @@ fn encode_schema(schema: Option<&SchemaOptions>, out: &mut Vec<u8>) {
     match &schema.prune {
         None => out.push(0),
         Some(limits) => {
-            let PruneLimits { max_substitutes, max_length, max_results, singleton, expand_leading } = *limits;
-            out.push(1 | u8::from(singleton) << 1 | u8::from(expand_leading) << 2);
+            let PruneLimits {
+                max_substitutes,
+                max_length,
+                max_results,
+                singleton,
+                single_parent,
+                expand_leading,
+            } = *limits;
+            let rules = [singleton, expand_leading, single_parent];
+            out.push(rules.iter().zip(1..).fold(1, |bits, (&rule, at)| bits | u8::from(rule) << at));
             for size in [max_substitutes, max_length, max_results] {
                 encode_number(size as u64, out);
             }
