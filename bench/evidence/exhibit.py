@@ -69,52 +69,68 @@ class Check:
     says: str
     holds: bool
     measured: str
+    because: str = ""
+    """What is different here, as the end of a sentence; used where it does not hold."""
 
     def __str__(self) -> str:
         return f"{self.says}: {'yes' if self.holds else 'no'} ({self.measured})"
 
+    @property
+    def reason(self) -> str:
+        """Why it does not hold; without a known reason, the figures.
+
+        >>> Check("Lazy is faster", False, "0.5 times").reason
+        'it was measured otherwise (lazy is faster: 0.5 times)'
+        """
+        return (
+            self.because
+            or f"it was measured otherwise ({self.says[0].lower()}{self.says[1:]}: {self.measured})"
+        )
+
 
 @dataclass(frozen=True)
 class Verdict:
-    """The word, a sentence with the reason, and the single checks it was told from."""
+    """The word, why, and the single checks it was told from."""
 
     word: Word
-    sentence: str
+    why: str = ""
+    """As the end of the sentence that the word starts."""
     checks: tuple[Check, ...] = ()
 
     @property
-    def share(self) -> str:
-        """How many of several checks hold, behind the word.
+    def sentence(self) -> str:
+        """The word, the reason and how many of several checks hold, in one sentence.
 
-        >>> judged([Check("faster", True, "2 times"), Check("smaller", False, "3 times as large")]).share
-        ' (1 of 2 claims holds)'
+        >>> checks = Check("faster", True, "2 times"), Check("smaller", False, "3 times", "it keeps more")
+        >>> judged(checks).sentence
+        '**Not reproduced**, because it keeps more (1 of 2 claims holds).'
         """
-        if not self.checks:
+        why = f", because {self.why}" if self.why else ""
+        return f"**{self.word.capitalize()}**{why}{self.share}."
+
+    @property
+    def share(self) -> str:
+        """How many of several checks hold."""
+        if len(self.checks) < 2:
             return ""
         holding = sum(check.holds for check in self.checks)
-        return f" ({holding} of {len(self.checks)} claims hold{'s' if holding == 1 else ''})"
+        all_of_them = "all " if holding == len(self.checks) else f"{holding} of "
+        return f" ({all_of_them}{len(self.checks)} claims hold{'s' if holding == 1 else ''})"
 
 
-def judged(checks: Iterable[Check], because: str = "") -> Verdict:
-    """Reproduced where every check holds; `because` explains, where one does not.
+def judged(checks: Iterable[Check]) -> Verdict:
+    """Reproduced where every check holds; otherwise why those that do not hold do not, each reason once.
 
-    >>> judged([Check("Lazy is faster", True, "2.1 times")])
-    Verdict(word='reproduced', sentence='Lazy is faster: yes (2.1 times).', checks=())
-    >>> found = judged([Check("faster", True, "2 times"), Check("smaller", False, "3 times as large")], "No.")
-    >>> print(found.word, found.sentence, *found.checks, sep="; ")
-    not reproduced; 1 of 2 claims does not hold. No.; faster: yes (2 times); smaller: no (3 times as large)
+    >>> judged([Check("Lazy is faster", True, "2.1 times")]).sentence
+    '**Reproduced**.'
+    >>> same = "it keeps more"
+    >>> judged([Check("smaller", False, "3 times", same), Check("faster", False, "half", same),
+    ...         Check("lighter", False, "twice", "it is Rust")]).sentence
+    '**Not reproduced**, because it keeps more, and because it is Rust (0 of 3 claims hold).'
     """
     found = tuple(checks)
-    wrong = [check for check in found if not check.holds]
-    word: Word = "not reproduced" if wrong else "reproduced"
-    if len(found) == 1:
-        reason = f" {because}" if wrong and because else ""
-        return Verdict(word, f"{found[0]}.{reason}")
-    if wrong:
-        does = "does" if len(wrong) == 1 else "do"
-        said = f"{len(wrong)} of {len(found)} claims {does} not hold."
-        return Verdict(word, f"{said} {because}".strip(), found)
-    return Verdict(word, f"All {len(found)} claims hold.", found)
+    reasons = dict.fromkeys(check.reason for check in found if not check.holds)
+    return Verdict("not reproduced" if reasons else "reproduced", ", and because ".join(reasons), found)
 
 
 def untold(reason: str) -> Verdict:
@@ -157,7 +173,7 @@ class Exhibit:
         try:
             return self.verdict(results)
         except NotTakenError as missing:
-            return untold(f"The rows are not taken yet: {missing}.")
+            return untold(f"rows are missing: {missing}")
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -19,13 +19,18 @@ PAPERS: Mapping[str, ModuleType] = {
     "schema": schema,
 }
 """By the name of the page: a module with `TITLE` and `EXHIBITS`."""
+SHORT = {
+    "routing": "Routing in networks",
+    "xtrie": "XTrie",
+    "relational": "Non-recursive SQL",
+    "predicate": "Predicates",
+    "schema": "Schemas",
+}
+"""By the name of the page: a title that leaves room for figures on a telephone."""
 RESULTS = ROOT / "benchmarks/results"
 PAGES = ROOT / "docs/evidence"
 IMAGES = ROOT / "docs/images/evidence"
-INSTALL = (
-    "> `pip install pathcast` gives the library and puts `pathcast` on the `PATH` of the environment; "
-    "[more](../tutorial.md#install)."
-)
+SETUP = "> Commands on this page run in a checkout after `make setup`, with `.venv/bin` on the `PATH`."
 
 
 def experiments() -> list[str]:
@@ -73,20 +78,20 @@ def _charts(name: str, exhibits: Sequence[Exhibit], results: Results) -> Iterato
 def _index(results: Results) -> str:
     parts = [
         "# Evidence",
-        INSTALL,
+        SETUP,
         "Pathcast rests on five papers. Each page below takes every table and figure of one paper's "
         "experiments: what it claims, its numbers as far as its text gives them, ours on the same kind of "
-        "workload, and a verdict. A verdict is told by code from the rows that were measured; nobody writes "
-        "it by hand.",
+        "workload, and a verdict in one sentence. Whether a claim holds is told by code from the rows that "
+        "were measured; the reason why one does not is ours.",
         "`make evidence` runs all experiments (hours; a run that was cut goes on where it was), "
         "`make evidence-draw` writes these pages from the figures that are kept in `benchmarks/results` "
         "(seconds).",
     ]
     counts = table(
-        ("paper", "reproduced", "not reproduced", "cannot be told here"),
+        ("paper", "reproduced", "not", "cannot be told"),
         (
             (
-                f"[{paper.TITLE}]({name}.md)",
+                f"[{SHORT[name]}]({name}.md)",
                 *(
                     str(sum(exhibit.told(results).word == word for exhibit in paper.EXHIBITS))
                     for word in ("reproduced", "not reproduced", "cannot be told here")
@@ -104,14 +109,13 @@ def _index(results: Results) -> str:
 def _verdicts(name: str, exhibits: Sequence[Exhibit], results: Results) -> str:
     lines = []
     for exhibit in exhibits:
-        verdict = exhibit.told(results)
         link = f"[{exhibit.label}]({name}.md#{exhibit.slug})"
-        lines.append(f"- {link}, **{verdict.word}**{verdict.share}: {exhibit.claim}")
+        lines.append(f"- {link}: {exhibit.claim} {exhibit.told(results).sentence}")
     return "\n".join(lines)
 
 
 def _page(name: str, paper: ModuleType, results: Results) -> str:
-    parts = [f"# {paper.TITLE}", INSTALL, (paper.__doc__ or "").partition("\n\n")[2].strip()]
+    parts = [f"# {paper.TITLE}", SETUP, (paper.__doc__ or "").partition("\n\n")[2].strip()]
     for exhibit in paper.EXHIBITS:
         parts += [f"## {exhibit.label}", *_exhibit(name, exhibit, results)]
     parts += ["## Machine, commits and load", *_provenance(paper.EXHIBITS, results)]
@@ -129,7 +133,7 @@ def _exhibit(name: str, exhibit: Exhibit, results: Results) -> Iterator[str]:
     except NotTakenError as missing:
         yield f"*Measured here.* Not taken yet: {missing}."
     verdict = exhibit.told(results)
-    yield f"**{verdict.word.capitalize()}.** {verdict.sentence}"
+    yield verdict.sentence
     if verdict.checks:
         yield "\n".join(f"- {check}" for check in verdict.checks)
     if exhibit.experiments:

@@ -11,7 +11,6 @@ keep to the schema. Pathcast has one by default, the guard, and so there are col
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -73,6 +72,15 @@ def _setting(wildcard: float, descendant: float) -> str:
 
 # Table 2
 
+STAND_IN = (
+    "the stand-in for the astronomical data has more elements and longer cycles than the "
+    "paper's DTD, so a `*` stands for more of them"
+)
+COMPACT = (
+    "an automaton takes a fraction of what it took in Java, so the lists of pruned filters are most "
+    "of its size"
+)
+
 
 def _table_2_paper() -> str:
     columns = ("the paper's NASA data", *(f"{name}" for name in TABLE_2_COLUMNS))
@@ -111,12 +119,13 @@ def _table_2_verdict(results: Results) -> Verdict:
     except NotTakenError:
         before = after = []
     sizes = [some / all_of_them for some, all_of_them in zip(after, before, strict=True)]
-    found = judged(
+    return judged(
         [
             Check(
                 "Pruned filters are 2 to 6 times the filters",
                 min(grown) >= 1.5 and max(grown) <= 6.5,
                 f"{times(min(grown))} to {times(max(grown))}",
+                STAND_IN,
             ),
             Check("more `*` gives more pruned filters", by_star == sorted(by_star), listed(by_star)),
             Check("more `//` does not", max(by_gap) / min(by_gap) <= 1 + NEAR, listed(by_gap)),
@@ -136,14 +145,12 @@ def _table_2_verdict(results: Results) -> Verdict:
                     "the size of YFilter's automaton changes by 0.9 to 2.5 times",
                     min(sizes) >= 0.5 and max(sizes) <= 3,
                     f"{times(min(sizes))} to {times(max(sizes))}",
+                    COMPACT,
                 )
                 for _ in sizes[:1]
             ),
-        ],
-        "The stand-in for the astronomical data has more elements and another cycle than the paper's DTD.",
+        ]
     )
-    note = "" if sizes else " The size of the automaton is not taken yet, and was not judged."
-    return replace(found, sentence=found.sentence + note)
 
 
 # Table 3
@@ -183,11 +190,14 @@ def _table_3_verdict(results: Results) -> Verdict:
                 "ten times the filters hardly add states",
                 max(grown) <= 1.2,
                 "; ".join(f"{name} {figure(few)} to {figure(many)}" for name, (few, many) in states.items()),
+                "XMark has more paths without a cycle than the paper's recursive DTD, and a "
+                "thousand filters do not name all of them",
             ),
             Check(
                 "and give 3 to 4 times the memory",
-                min(sizes) >= 1.5 and max(sizes) <= 7,
+                min(sizes) >= 2 and max(sizes) <= 5,
                 listed(sizes, times),
+                "what does not depend on the filters is small here, so memory is nearer to their number",
             ),
         ]
     )
@@ -228,6 +238,8 @@ def _sizes_verdict(results: Results) -> Verdict:
                 "hardly depends on prob(//)",
                 max(gaps) <= 1.3 * min(gaps) and max(other) <= 1.3 * min(other),
                 f"{listed(gaps)} MB; {listed(other)} MB",
+                "lists of filters are most of the size here, they grow by doubling, and more "
+                "`//` gives fewer pruned filters",
             ),
             Check(
                 "a million filters give a hundred keywords and as many states (90 and 92)",
@@ -251,7 +263,11 @@ def _speed(results: Results) -> str:
         "speed-up",
         "speed-up guarded",
     )
-    return rows_table(results.rows("schema-speed"), columns)
+    return (
+        rows_table(results.rows("schema-speed"), columns)
+        + "\n\n*Guarded* is pruning as users have it by default: documents are held to the schema. "
+        "The paper has no such check."
+    )
 
 
 def _speed_chart(results: Results) -> Figure:
@@ -277,7 +293,6 @@ def _speed_verdict(results: Results) -> Verdict:
         return results.value("schema-speed", f"{name} {number:,}", column)
 
     ends = {name: [of(name, number) for number in SIZES] for name in NAMES}
-    held = [of(name, number, "speed-up guarded") for name in NAMES for number in SIZES]
     return judged(
         [
             Check(
@@ -294,15 +309,11 @@ def _speed_verdict(results: Results) -> Verdict:
                 "more with the recursive DTD",
                 all(map(float.__lt__, ends[PLAIN], ends[RECURSIVE])),
                 f"{listed(ends[PLAIN], times)} and {listed(ends[RECURSIVE], times)}",
+                "XMark's documents leave half of the filters unmatched and its pruned filters "
+                "keep some `//`, so the pruned form is slower than BLAST's by more than the "
+                "paper's two data sets show",
             ),
-            Check(
-                "it still pays when documents are held to the schema, of which the paper says nothing",
-                min(held) > 1,
-                listed(held, times),
-            ),
-        ],
-        "XMark's documents leave half of the filters unmatched and its pruned filters keep some `//`, so the "
-        "pruned form is slower than BLAST's by more than the paper's two data sets show.",
+        ]
     )
 
 
@@ -341,6 +352,16 @@ def _beside(results: Results, name: str, number: int, one: str, other: str) -> l
     ]
 
 
+READING = (
+    "YFilter here is not the paper's Java program: with pruned filters it has one active state "
+    "a level, as the PMA has, and most of either time goes into reading the document"
+)
+LOOKING = (
+    "with 100,000 filters, looking through all output tuples of a state takes the PMA's time here, and the "
+    "version that keeps only those that are waited for is ahead of both"
+)
+
+
 def _table_4_verdict(results: Results) -> Verdict:
     ratios = {number: _beside(results, PLAIN, number, "yfilter", "pma") for number in SIZES}
     both = [each for some in ratios.values() for each in some]
@@ -362,6 +383,7 @@ def _table_4_verdict(results: Results) -> Verdict:
                 "The PMA is 2 to 3 times as fast as YFilter",
                 min(both) >= 1.7 and max(both) <= 4,
                 "; ".join(f"{number:,}: {listed(some, times)}" for number, some in ratios.items()),
+                READING,
             ),
             Check(
                 "neither depends on the number of filters",
@@ -375,10 +397,7 @@ def _table_4_verdict(results: Results) -> Verdict:
                 max(flat.values()) <= 1 + NEAR,
                 ", ".join(f"{engine} {times(each)} between extremes" for engine, each in flat.items()),
             ),
-        ],
-        "YFilter here is not the paper's Java program. With pruned filters it has one active state a level, "
-        "as the PMA has, and most of either time goes into reading the document: the bare tokeniser takes as "
-        "long.",
+        ]
     )
 
 
@@ -402,21 +421,26 @@ def _table_5_verdict(results: Results) -> Verdict:
                 "PMA and YFilter take much the same (0.7 to 1.4 times)",
                 min(both) >= 0.6 and max(both) <= 1.5,
                 "; ".join(f"{number:,}: {listed(some, times)}" for number, some in ratios.items()),
+                LOOKING,
             ),
             Check(
-                "the PMA takes longer with ten times the filters (1.1 to 1.7 times)",
+                "the PMA takes longer with ten times the filters (1.1 to 1.7 times there)",
                 min(growth["pma"]) > 1.05,
                 listed(growth["pma"], times),
             ),
-            Check("YFilter does not", max(growth["yfilter"]) <= 1 + NEAR, listed(growth["yfilter"], times)),
+            Check(
+                "YFilter does not",
+                max(growth["yfilter"]) <= 1 + NEAR,
+                listed(growth["yfilter"], times),
+                "reading the document does not hide what more filters cost, as it did in Java",
+            ),
             Check(
                 "keeping output sets up to date is no faster than looking through them",
                 min(updating) >= 1 - NEAR,
                 f"updating takes {times(min(updating))} to {times(max(updating))}",
+                LOOKING,
             ),
-        ],
-        "With 100,000 filters looking through all output tuples of a state is what takes the PMA's time "
-        "here. The version that keeps only those that are waited for is ahead of both.",
+        ]
     )
 
 

@@ -1,4 +1,7 @@
-"""The site's navigation is the list in `docs/index.md`: a heading and the links below it are one part."""
+"""The site's navigation is the list in `docs/index.md`: a heading and the links below it are one part.
+
+The empty line that ends a session of Python, which doctest asks for, is not shown.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from docutils import nodes
 from sphinx.application import Sphinx
 
 INDEX = "docs/index"
@@ -37,8 +41,19 @@ def add_first_page(app: Sphinx, error: Exception | None) -> None:
         Path(app.outdir, "index.html").write_text(FIRST_PAGE, encoding="utf-8")
 
 
+def without_last_line(app: Sphinx, doctree: nodes.document) -> None:
+    """Takes empty lines from the ends of code blocks."""
+    for block in doctree.findall(nodes.literal_block):
+        text = block.astext().rstrip("\n")
+        if len(block.children) == 1 and text != block.astext():
+            block.children = [nodes.Text(text)]
+            block.children[0].parent = block
+            block.rawsource = text
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls."""
     app.connect("source-read", add_contents)
+    app.connect("doctree-read", without_last_line)
     app.connect("build-finished", add_first_page)
     return {"parallel_read_safe": True}

@@ -67,7 +67,7 @@ class Distorted(Results):
 
 def told(exhibit: Exhibit, results: Results) -> tuple[object, ...]:
     verdict = exhibit.told(results)
-    return verdict.word, verdict.sentence, verdict.checks
+    return verdict.word, verdict.why, verdict.checks
 
 
 def others(exhibit: Exhibit) -> Iterator[tuple[object, ...]]:
@@ -90,7 +90,24 @@ def test_an_exhibit_rests_on_experiments(exhibit: Exhibit) -> None:
     verdict = exhibit.told(Results(pages.RESULTS))
     if verdict.word != "cannot be told here":
         assert exhibit.experiments
-        assert all((pages.RESULTS / f"{name}.json").is_file() for name in exhibit.experiments)
+    assert all((pages.RESULTS / f"{name}.json").is_file() for name in exhibit.experiments)
+    assert not verdict.why.startswith("rows are missing")
+
+
+@each_exhibit
+def test_a_verdict_is_one_sentence_with_a_reason(exhibit: Exhibit) -> None:
+    verdict = exhibit.told(Results(pages.RESULTS))
+    sentence = verdict.sentence
+    assert sentence.startswith(f"**{verdict.word.capitalize()}**")
+    assert sentence.endswith(".")
+    assert ". " not in sentence, "more than one sentence"
+    if verdict.word == "reproduced":
+        assert "because" not in sentence
+        assert verdict.checks
+    else:
+        assert f"**{verdict.word.capitalize()}**, because " in sentence
+    silent = [check.says for check in verdict.checks if not check.holds and not check.because]
+    assert silent == [], "a claim that does not hold, without a reason"
 
 
 @each_exhibit
