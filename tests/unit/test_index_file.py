@@ -177,6 +177,26 @@ def test_a_file_of_version_1_is_still_read(path: Path) -> None:
     assert {document: again.match(document) for document in expected} == expected
 
 
+def test_a_file_of_version_2_is_still_read(path: Path) -> None:
+    """Version 2 is version 3 without a limit on entities and without entities: two numbers less."""
+    index = pathcast.Index(limits=pathcast.Limits(work=12_345))
+    index.add_many({"path": "/a/b", 2: "//b[@x = 1]", "text": "a[contains(., 'é')]"})
+    index.save(path)
+    whole = path.read_bytes()
+    payload, starts = whole[24:], [0]
+    while len(starts) < 13:  # seven sizes, the document's, two of work, entity_expansion, how many entities
+        starts.append(next(at for at in range(starts[-1], len(payload)) if payload[at] < 0x80) + 1)
+    older = payload[: starts[10]] + payload[starts[12] :]
+    header = len(older).to_bytes(8, "little") + zlib.crc32(older).to_bytes(4, "little")
+    path.write_bytes(whole[:8] + struct.pack("<I", 2) + header + older)
+    loaded = pathcast.Index.load(path)
+    assert list(loaded.items()) == list(index.items())
+    for document in ("<a><b x='1'>é</b></a>", "<c><b x='1'/></c>", "<a/>"):
+        assert loaded.match(document) == index.match(document)
+    loaded.save(path)
+    assert path.read_bytes() == whole
+
+
 def test_an_empty_index_survives(path: Path) -> None:
     loaded = saved_and_loaded(pathcast.Index(), path)
     assert len(loaded) == 0
