@@ -48,4 +48,4 @@ def _prose(text: str) -> Iterator[str]:
 
 def _plain(text: str) -> str:
     """Signs that Markdown would read stay as they are."""
-    return "".join(f"\\{sign}" if sign in "\\*_<>[]#$" else sign for sign in text)
+    return "".join(f"\\{sign}" if sign in "\\*_<>[]#$&" else sign for sign in text)

@@ -28,7 +28,11 @@ def parts(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def add_contents(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Appends a hidden table of contents for each part of the list."""
+    """Appends a hidden table of contents for each part of the list.
+
+    The line on installing is for who meets a page by itself; on the site it would be on every page.
+    """
+    source[0] = re.sub(r"^> `pip install pathcast` .*\n\n", "", source[0], count=1, flags=re.MULTILINE)
     if docname == INDEX:
         for heading, pages in list(parts(source[0])):
             lines = "\n".join(pages)

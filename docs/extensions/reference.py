@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 from calls import calls_page, description
@@ -17,6 +19,8 @@ MODULES = {
     "network": ("pathcast.network",),
     "databases": ("pathcast.relational", "pathcast.reference"),
 }
+FIRST = "pathcast"
+KINDS = ("function", "class", "data", "exception")
 GENERATED: dict[str, Callable[[], str]] = {
     "docs/reference/commands": commands_page,
     "docs/reference/calls": calls_page,
@@ -25,7 +29,24 @@ GENERATED: dict[str, Callable[[], str]] = {
 
 def modules_page(names: tuple[str, ...]) -> str:
     """A section for each module, from its docstrings."""
-    return "\n".join(f"## `{name}`\n\n```{{eval-rst}}\n.. automodule:: {name}\n```\n" for name in names)
+    return "\n".join(f"## `{name}`\n\n```{{eval-rst}}\n{_directives(name)}\n```\n" for name in names)
+
+
+def _directives(name: str) -> str:
+    """A module in its own order, but `pathcast` as one reads it: its index first and its errors last."""
+    if name != FIRST:
+        return f".. automodule:: {name}"
+    module = import_module(name)
+    kinds = {each: _kind(getattr(module, each)) for each in module.__all__ if not each.startswith("__")}
+    order = sorted(kinds, key=lambda each: (each != "Index", KINDS.index(kinds[each])))
+    lines = [f".. automodule:: {name}", "   :no-members:", ""]
+    return "\n".join(lines + [f".. auto{kinds[each]}:: {name}.{each}\n" for each in order])
+
+
+def _kind(found: object) -> str:
+    if not inspect.isclass(found):
+        return "function" if callable(found) else "data"
+    return "exception" if issubclass(found, BaseException) else "class"
 
 
 def add_generated(app: Sphinx, docname: str, source: list[str]) -> None:
