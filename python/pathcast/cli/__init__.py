@@ -34,7 +34,30 @@ from pathcast.cli.messages import plain
 from pathcast.errors import PathcastError, printable
 
 
-class Commands(TyperGroup):
+class Listed(TyperGroup):
+    """A group that lists its commands with their whole first sentence; the library would cut it off."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Writes the list."""
+        found = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        rows = [(name, _first(each.help or "")) for name, each in found if each and not each.hidden]
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
+
+
+def _first(text: str) -> str:
+    """The first sentence.
+
+    >>> _first("Print the\\n    names. Then more.")
+    'Print the names.'
+    """
+    words = " ".join(text.split("\n\n")[0].split())
+    sentence, end, _ = words.partition(". ")
+    return sentence + end.strip()
+
+
+class Commands(Listed):
     """All commands; one whose output nobody reads any more ends quietly, and mistakes are told plainly."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -83,12 +106,12 @@ app.command()(cover.merge)
 app.command()(serve.serve)
 app.command()(serve.playground)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(bench.bench)
-app.add_typer(broker.app, name="broker")
-app.add_typer(client.app, name="client")
-app.add_typer(generate.app, name="generate")
-app.add_typer(schema.app, name="schema")
-app.add_typer(network.app, name="network")
-app.add_typer(spark.app, name="spark")
+app.add_typer(broker.app, name="broker", cls=Listed)
+app.add_typer(client.app, name="client", cls=Listed)
+app.add_typer(generate.app, name="generate", cls=Listed)
+app.add_typer(schema.app, name="schema", cls=Listed)
+app.add_typer(network.app, name="network", cls=Listed)
+app.add_typer(spark.app, name="spark", cls=Listed)
 
 
 def main() -> None:
