@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from itertools import product
+from math import inf
 
 from bench.corpus import corpus_schema, yfilter_queries
 from bench.harness.answers import WrongAnswerError
@@ -34,6 +35,9 @@ DOCUMENTS = 500
 ENGINES = ("xfilter", "yfilter", "auto")
 BATCH = 200
 """Publications that are routed between two looks at the clock."""
+ROUNDS = 3
+SECONDS = 20.0
+"""For all rounds; the one that is under way ends."""
 PSD_DOCUMENTS, PSD_PUBLICATIONS = 50, 4_182
 EXAMPLES = {
     ("/*/a//*/c", "/a/a/*//c/b/d"): False,
@@ -96,7 +100,10 @@ def tables(kept: Kept, _: Plan) -> Iterator[Row]:
 
 
 def cold(kept: Kept, _: Plan) -> Iterator[Row]:
-    """Routing a publication from a cold start: the mean of all paths of 500 documents, each shown once."""
+    """Routing a publication from a cold start: the mean of all paths of 500 documents, each shown once.
+
+    The best of three starts, or of one where that takes long.
+    """
     schema = nitf()
     if schema is None:
         return
@@ -117,20 +124,19 @@ def _cold(
     roots: list[tuple[int, str]],
     publications: list[bytes],
 ) -> Row:
-    seconds: dict[str, float] = {}
+    tables = {"no covering": every, "covering": roots}
+    seconds = dict.fromkeys(tables, inf)
     routed: dict[str, list[bool]] = {}
-    for name, table in (("no covering", every), ("covering", roots)):
-        index = Index(engine)
-        index.add_many(table)
-        match = forms(index)["match"]
-        took = 0.0
-        for at in range(0, len(publications), BATCH):
-            begun = time.process_time()
-            match(publications[at : at + BATCH])
-            took += time.process_time() - begun
-        seconds[name] = took / len(publications)
-        some = publications[:: max(1, len(publications) // 200)]
-        routed[name] = [bool(index.match(each)) for each in some]
+    spent = 0.0
+    for _ in range(ROUNDS):  # in turns, each round with new indexes: every start is a cold one
+        for name, table in tables.items():
+            took, index = _from_cold(engine, table, publications)
+            seconds[name] = min(seconds[name], took / len(publications))
+            spent += took
+            some = publications[:: max(1, len(publications) // 200)]
+            routed[name] = [bool(index.match(each)) for each in some]
+        if spent > SECONDS:
+            break
     if routed["no covering"] != routed["covering"]:
         raise WrongAnswerError("covering changes where a publication goes")
     return Row(
@@ -144,6 +150,18 @@ def _cold(
             "saving %": 100 * (1 - seconds["covering"] / seconds["no covering"]),
         },
     )
+
+
+def _from_cold(engine: str, table: list[tuple[int, str]], publications: list[bytes]) -> tuple[float, Index]:
+    index = Index(engine)
+    index.add_many(table)
+    match = forms(index)["match"]
+    took = 0.0
+    for at in range(0, len(publications), BATCH):
+        begun = time.process_time()
+        match(publications[at : at + BATCH])
+        took += time.process_time() - begun
+    return took, index
 
 
 def traffic(kept: Kept, _: Plan) -> Iterator[Row]:
