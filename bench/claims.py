@@ -187,7 +187,7 @@ SHARED = (
     "upwards from each leaf, loses its lead"
 )
 BOUNDED = "our XFilter looks at no candidate in vain, so long lists cost it less than the paper's"
-CACHES = "larger sets cost more or less for each expression here, so curves bend"
+CACHES = "what one expression costs changes with the size of the set here, so curves bend"
 FOUND = "long documents repeat paths, and what was found once is not followed again, so curves bend down"
 SUBTREES = (
     "in any order equal subtrees of all patterns are one here, while in a given order each pattern has "

@@ -103,7 +103,7 @@ IDS = (
     "most of the time goes into naming the ids of equal expressions, which all engines here do in "
     "the same way"
 )
-CACHES = "larger sets cost more or less for each expression here, so curves bend"
+CACHES = "what one expression costs changes with the size of the set here, so curves bend"
 LOOK_UP = (
     "equality filters are one look-up for all values of an attribute in every engine here, "
     "YFilter's included, and postponed evaluation has to tell apart every two elements whose "
