@@ -125,7 +125,7 @@ def _straight(panel: str, curves: chart.Curves) -> Check:
 
 
 def _falls(points: Sequence[tuple[float, float]]) -> bool:
-    """Whether a larger set took clearly less than a smaller one: then the machine was busy with the smaller."""
+    """Whether a larger set took clearly less than a smaller one: the machine was busy then."""
     return any(after < 0.9 * before for (_, before), (_, after) in pairwise(sorted(points)))
 
 
