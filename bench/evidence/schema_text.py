@@ -339,8 +339,8 @@ TEXT: tuple[Exhibit, ...] = (
                 ),
             )
             + "\n\nThe rows “\\* by parent” were taken by rewriting each `*` by itself, before pruning. "
-            "`Pruning(singleton=True, single_parent=True)`, which came later, fills a gap as a whole or not at "
-            "all, so it may leave more `*`."
+            "`Pruning(singleton=True, single_parent=True)`, which came later, fills a gap as a whole or not "
+            "at all, so it may leave more `*`."
         ),
         verdict=_bounds_verdict,
     ),
