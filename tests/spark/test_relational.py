@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 COUNTED = (*tables.SHARED, "Subscriber")
-MOST_JOBS = 40
+MOST_JOBS = 30
 """Of a match, however many documents, where chains have two steps and patterns one level."""
 PAIRS = int(os.environ.get("PATHCAST_SPARK_PAIRS", "0"))
 
