@@ -4,7 +4,8 @@ Every edge and every value test of every subscription is a row, by level; a docu
 lowest level up, in five steps a level: frames, predicates, neighbours, branching points, cutting. Corrected:
 branches must meet at one node of the document, and a virtual document node lets the root be constrained.
 Steps ``*`` in the middle of a path widen an edge, as in the paper. It takes what the generator draws: names,
-``*``, ``/``, ``//``, branches, and tests of a node, an attribute or a text node.
+``*``, ``/``, ``//``, branches, and tests of a node, an attribute or a text node. The join of the document
+with itself is made once for all levels: each level would make the same one, and cutting could not save it.
 """
 
 from __future__ import annotations
@@ -27,16 +28,20 @@ _TOKEN = re.compile(
 
 Rows: TypeAlias = dict[int, list[tuple[Any, ...]]]
 
+PAIRS = """
+create or replace temp table pair as
+select h.label as high_node, l.label as low_node, h.start as high_start, l.start as low_start,
+       l.depth - h.depth as diff
+from xml_frame h join xml_frame l on h.start < l.start and h.finish > l.finish
+"""
+
 FRAMES = """
 create or replace temp table found as
 select e.id, e.high, e.low, x.high_start, x.low_start, e.is_final
 from frame_{level} e
 join matched m on m.id = e.id
-join (
-    select h.label as high_node, l.label as low_node, h.start as high_start, l.start as low_start,
-           l.depth - h.depth as diff
-    from xml_frame h join xml_frame l on h.start < l.start and h.finish > l.finish
-) x on x.high_node = e.high_node and x.low_node = e.low_node and x.diff between e.min_diff and e.max_diff
+join pair x
+    on x.high_node = e.high_node and x.low_node = e.low_node and x.diff between e.min_diff and e.max_diff
 """
 
 PREDICATES = """
@@ -148,6 +153,8 @@ class PaperMatcher:
         self._number = 0
         self.nodes = 0
         """The elements of the document."""
+        self.found = 0
+        """The edges and value tests that the last match has found in the document, over all levels."""
         frames: Rows = defaultdict(list)
         tests: Rows = defaultdict(list)
         branches: Rows = defaultdict(list)
@@ -186,11 +193,15 @@ class PaperMatcher:
     def match(self, *, cutting: bool) -> list[int]:
         """The subscriptions that the document satisfies."""
         run = self._database.execute
+        run(PAIRS)
         run(f"create or replace temp table matched as select range as id from range({self._number})")
         run("create or replace temp table below as select 0 as id, 0 as high, 0 as high_start where false")
+        self.found = 0
         for level in range(self._levels, 0, -1):
             for statement in (FRAMES, PREDICATES, NEIGHBOURS, BRANCHES, *[CUTTING] * cutting):
-                run(statement.replace("{level}", str(level)))
+                rows = run(statement.replace("{level}", str(level))).fetchone()
+                if statement in (FRAMES, PREDICATES) and rows:
+                    self.found += int(rows[0])
         return [id for (id,) in run("select distinct id from below order by id").fetchall()]
 
 

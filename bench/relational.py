@@ -40,7 +40,6 @@ from pathcast.types import Id
 SCHEMAS = ("nitf", "xmark")
 KINDS = ("twigs", "linear")
 NUMBERS = (1_000, 10_000, 100_000)
-SIZES = (3_000, 15_000, 40_000, 100_000)
 DATABASES = ("DuckDB", "PostgreSQL")
 WORKLOAD_SETS = (("nitf", 100_000), ("alerts", 100_000), ("twigs", 10_000), ("twigs", 100_000))
 WARM = {"DuckDB": 300, "PostgreSQL": 100}  # documents, so that most paths are known
@@ -51,7 +50,7 @@ PLANS = Path("build/bench")
 
 
 @cache
-def _schemas() -> dict[str, Schema]:
+def schemas() -> dict[str, Schema]:
     """The schema of news, and that of auctions where it is there."""
     auctions = corpus_schema("xmark")
     return {"nitf": news_schema()} | ({"xmark": auctions} if auctions else {})
@@ -62,12 +61,12 @@ def drawn_subscriptions(number: int, schema: str = "nitf", kind: str = "twigs") 
     """As the paper's are drawn, or linear ones."""
     odds = {"wildcard": 0.1, "descendant": 0.2}
     odds |= {"branch": 0.3, "predicates": 1} if kind == "twigs" else {"branch": 0.0, "predicates": 0}
-    return tuple(draw_subscriptions(_schemas()[schema], number, max_depth=10, seed=2, **odds))  # type: ignore[arg-type]
+    return tuple(draw_subscriptions(schemas()[schema], number, max_depth=10, seed=2, **odds))  # type: ignore[arg-type]
 
 
-def drawn_documents(size: int, seed: int = 3, schema: str = "nitf") -> Iterator[bytes]:
-    """Documents without end, of about that size in bytes."""
-    return draw_documents(_schemas()[schema], 1 << 40, max_levels=12, target_size=size, seed=seed)
+def drawn_documents(size: int, seed: int = 3, schema: str = "nitf", levels: int = 12) -> Iterator[bytes]:
+    """Documents without end, of about that size in bytes and at most so many levels."""
+    return draw_documents(schemas()[schema], 1 << 40, max_levels=levels, target_size=size, seed=seed)
 
 
 @contextmanager
@@ -110,7 +109,7 @@ def subscriptions(kept: Kept, plan: Plan) -> Iterator[Row]:
         for schema, kind, number in itertools.product(SCHEMAS, KINDS, numbers):
             for name, make in makers.items():
                 subject = f"{name}, {number:,}, {schema} {kind}"
-                if kept.has(subject) or schema not in _schemas() or number > most(name, schema, kind):
+                if kept.has(subject) or schema not in schemas() or number > most(name, schema, kind):
                     continue
                 expressions = drawn_subscriptions(number, schema, kind)
                 index = Memory(enumerate(expressions))

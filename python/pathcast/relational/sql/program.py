@@ -116,7 +116,7 @@ def find_facts(session: Session, levels: int, *, with_values: bool) -> None:
     keep(session)
     for level in range(1, levels + 1):
         (first_patterns if level == 1 else patterns)(session, level, with_values=with_values)
-        if not session.has_rows("Level"):
+        if level < levels and not session.has_rows("Level"):
             break  # a pattern of the next level has one of this level below it
 
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -24,6 +25,7 @@ from pathcast.relational.backends.spark.store import Snapshot, Store
 from pathcast.relational.backends.spark.workers import (
     DECIDED,
     SHREDDED,
+    Subjects,
     compiling,
     deciding,
     shredding,
@@ -72,6 +74,16 @@ group by c.document
 """
 """The candidates of each document; only Spark, where they go to the workers, needs them so."""
 
+SMALL = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.codegen.wholeStage": "false",
+}
+"""For a few rows: a statement is one job, where otherwise each of its parts is one, and is not compiled."""
+SMALL_ROWS = 50_000  # of a batch of documents
+SMALL_SUBSCRIPTIONS = 50_000
+
 _TOGETHER = 4_096  # documents of a list: a run has seconds to give away
 _BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 _SHUFFLED = "spark.sql.shuffle.partitions"
@@ -102,6 +114,10 @@ class SparkRelational(Relational):
         self._run: SparkRun | None = None
         self._begun: dict[Callable[[SparkRun], None], tuple[tuple[int, ...], SparkRun]] = {}
         """What depends on the steps or on the subscriptions alone, and the changes that it was made of."""
+        self._subjects: Subjects = ()
+        """The values that tests look at, of the same changes."""
+        self._is_small = False
+        """Whether the last match had few rows."""
         super().__init__(backend, **options)
 
     def _open(self, backend: Any, wanted: Settings) -> None:
@@ -198,16 +214,39 @@ class SparkRelational(Relational):
 
         On Spark Connect, DataFrames of two sessions do not meet: what goes from one to the other is in files.
         """
+        from pyspark.sql import Observation
+        from pyspark.sql.functions import count, lit
+
         theirs = documents.sparkSession
         kind = documents.schema["document"].dataType.simpleString()
         stored = self._store.tables(snapshot)
-        subjects = tuple(tuple(row) for row in stored["Subject"].select("subject", "node", "name").collect())
-        task = shredding(self.limits, self.settings, ROWS, subjects)
+        are_few = snapshot.live <= SMALL_SUBSCRIPTIONS
+        with self._fitted(are_few):
+            begun = self._begin(snapshot, stored)
+        task = shredding(self.limits, self.settings, ROWS, self._subjects)
         wide = documents.mapInArrow(task, wide_schema(SHREDDED, kind))
-        wide.write.parquet(f"{folder}/shredded")
-        shredded = self._spark.read.schema(wide.schema).parquet(f"{folder}/shredded")
-        session = SparkRun(self._spark, folder, stored | self._begin(snapshot, stored))
-        self._run = session
+        counted = Observation()
+        wide.observe(counted, count(lit(1)).alias("rows")).write.parquet(f"{folder}/shredded")
+        self._is_small = are_few and counted.get.get("rows", 0) <= SMALL_ROWS
+        with self._fitted(self._is_small):
+            shredded = self._spark.read.schema(wide.schema).parquet(f"{folder}/shredded")
+            session = self._run = SparkRun(self._spark, folder, stored | begun)
+            decided = self._decided(session, snapshot, documents, shredded)
+        found = theirs.read.schema(f"document {kind}, subscription string, is_exact boolean")
+        matches = found.parquet(*session.places("Match")).where("is_exact").drop("is_exact")
+        dead = theirs.read.schema(wide.schema).parquet(f"{folder}/shredded").where("part = 'Dead'")
+        dead = dead.select("document", "reason", "line", "column")
+        if decided is not None:
+            certain = decided.where("subscription is not null")
+            matches = matches.unionAll(certain.select("document", "subscription"))
+            undecided = decided.where("subscription is null")
+            dead = dead.unionAll(undecided.select("document", "reason", "line", "column"))
+        return matches, dead
+
+    def _decided(
+        self, session: SparkRun, snapshot: Snapshot, documents: DataFrame, shredded: DataFrame
+    ) -> DataFrame | None:
+        """Makes `Match`; what the expressions have decided on candidates, if there are any."""
         for part in tables.DOCUMENTS:
             rows = shredded.where(f"part = '{part}'").select(*tables.COLUMNS[part])
             # Several tasks may have the same paths.
@@ -215,21 +254,13 @@ class SparkRelational(Relational):
         session.load("XMLDocument", shredded.where("part = 'XMLDocument'").select("node", "document"))
         session.make("NewPath", "select path from {XMLPath}")
         program.extend_summary(session, snapshot.steps)
-        program.find_facts(session, snapshot.level, with_values=bool(subjects))
+        program.find_facts(session, snapshot.level, with_values=bool(self._subjects))
         session.make("Match", MATCH)
-        found = theirs.read.schema(f"document {kind}, subscription string, is_exact boolean")
-        matches = found.parquet(*session.places("Match")).where("is_exact").drop("is_exact")
-        dead = theirs.read.schema(wide.schema).parquet(f"{folder}/shredded").where("part = 'Dead'")
-        dead = dead.select("document", "reason", "line", "column")
-        if snapshot.weak:
-            session.make("Candidate", CANDIDATE)
-            if session.has_rows("Candidate"):
-                decided = self._decide(session, documents, f"{folder}/decided")
-                certain = decided.where("subscription is not null")
-                matches = matches.unionAll(certain.select("document", "subscription"))
-                undecided = decided.where("subscription is null")
-                dead = dead.unionAll(undecided.select("document", "reason", "line", "column"))
-        return matches, dead
+        if not snapshot.weak:
+            return None
+        session.make("Candidate", CANDIDATE)
+        session.make("Asked", ASKED)
+        return self._decide(session, documents) if session.has_rows("Asked") else None
 
     def _begin(self, snapshot: Snapshot, stored: dict[str, DataFrame]) -> dict[str, DataFrame]:
         """The tables that are made of the steps and of the subscriptions, kept until there are others."""
@@ -243,13 +274,28 @@ class SparkRelational(Relational):
                     shutil.rmtree(known[1].folder, ignore_errors=True)
                 run = SparkRun(self._spark, f"{self._path}/runs/{uuid4().hex}", stored)
                 begin(run)
+                if begin is program.begin_version:
+                    rows = stored["Subject"].select("subject", "node", "name").collect()
+                    self._subjects = tuple(tuple(row) for row in rows)
                 self._begun[begin] = changes, run
             made |= self._begun[begin][1].made()
         return made
 
-    def _decide(self, session: SparkRun, documents: DataFrame, place: str) -> DataFrame:
+    @contextmanager
+    def _fitted(self, is_small: bool) -> Iterator[None]:
+        """The settings for a few rows, until the end of the block."""
+        settings = self._spark.conf
+        before = {name: settings.get(name) for name in SMALL} if is_small else {}
+        for name in before:
+            settings.set(name, SMALL[name])
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                settings.set(name, str(value))
+
+    def _decide(self, session: SparkRun, documents: DataFrame) -> DataFrame:
         """Writes the candidates that match, and why others are undecided; workers get each document once."""
-        session.make("Asked", ASKED)
         asked = documents.sparkSession.read.parquet(*session.places("Asked"))
         rows = documents.join(asked, "document").select("document", "content", "candidates")
         session.planned["Decided"] = rows
@@ -258,14 +304,18 @@ class SparkRelational(Relational):
         schema = ", ".join(
             f"`{name}` {spark_type(each)}" for name, each in {"document": kind, **DECIDED}.items()
         )
+        place = f"{session.folder}/decided"
         rows.mapInArrow(task, schema).write.parquet(place)
         return documents.sparkSession.read.schema(schema).parquet(place)
 
     @property
     def plans(self) -> dict[str, str]:
         """How Spark meant to do the last change and the last match, by table and level."""
-        done = self._changes.planned | (self._run.planned if self._run else {})
-        return {name: plan(rows) for name, rows in done.items()}
+        told = {name: plan(rows) for name, rows in self._changes.planned.items()}
+        with self._fitted(self._is_small):
+            return told | {
+                name: plan(rows) for name, rows in (self._run.planned if self._run else {}).items()
+            }
 
     # The rest
 
