@@ -109,6 +109,8 @@ def test_folders_archives_and_records(spark: SparkSession, tmp_path: Path) -> No
             entry = tarfile.TarInfo("y.xml")
             entry.size = 4
             tar.addfile(entry, io.BytesIO(b"<a/>"))
+    (tmp_path / "empty").mkdir()
+    assert source(spark, tmp_path / "index", tmp_path / "empty").collect() == []
     rows_found = source(spark, tmp_path / "index", folder).collect()
     found = sorted((row.doc_id.rpartition("/in/")[2], row.subscription_id) for row in rows_found)
     assert found == [

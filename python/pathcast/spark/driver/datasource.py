@@ -6,10 +6,11 @@
 Options: `index`, the folder of compiled subscriptions; `result`, one of `matches`, `dead`, `tagged`,
 `grouped`, `delivered`; `id` and `document`, columns of Parquet files; `record`, to cut files into records;
 `shape`, `lists` to get the matches of a document as one row; `glob`; `engine`; `mode`; `splitBytes`;
-`batchBytes`; `share`; `maxBytes` of a document; `maxFilesPerTrigger` of a stream.
+`batchBytes`; `share`; `maxBytes` of a document; `maxFilesPerTrigger` of a stream. With `subscribe` documents
+are messages of Kafka topics, and options are named as those of Spark's own source.
 
-A batch of a stream names its files and the version of the subscriptions in its offset, which Spark keeps: a
-batch that is asked for again reads the same files with the same version.
+A batch of a stream names its files or messages and the version of the subscriptions in its offset, which
+Spark keeps: a batch that is asked for again reads the same documents with the same version.
 """
 
 from __future__ import annotations
@@ -27,13 +28,20 @@ from pyspark.sql.datasource import (
     InputPartition,
 )
 from pyspark.sql.pandas.types import from_arrow_type
-from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxFiles, SupportsTriggerAvailableNow
-from pyspark.sql.types import StructType
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxFiles,
+    ReadMaxRows,
+    SupportsTriggerAvailableNow,
+)
+from pyspark.sql.types import DataType, StringType, StructType
 
 from pathcast.spark.artifact import Manifest, check_engine
 from pathcast.spark.driver.answers import columns, sent_columns
 from pathcast.spark.driver.compiled import Compiled
 from pathcast.spark.driver.splits import Found, find_files, id_type, plan_splits
+from pathcast.spark.driver.topics import Positions, Topics, at_most, ranges
 from pathcast.spark.driver.workers import opened_from
 from pathcast.spark.folders import folder_at
 from pathcast.spark.leases import lease_newest
@@ -44,6 +52,7 @@ from pathcast.spark.worker.match import MatchJob, match_batches
 from pathcast.spark.worker.route import RoutedJob, match_routed
 from pathcast.spark.worker.split import MAX_RECORD, Splitter
 from pathcast.spark.worker.splits import ReadJob, Split, read_split
+from pathcast.spark.worker.topics import Range, TopicJob, read_range
 from pathcast.spark.worker.unpack import UnpackJob
 
 __all__ = ["PathcastDataSource"]
@@ -65,14 +74,18 @@ class _Source:
     glob: str | None
     split_bytes: int | None
     files_per_trigger: int
+    topics: Topics | None
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> _Source:
         if not options.get("index"):
             raise ValueError('the folder of compiled subscriptions is missing: option("index", FOLDER)')
         paths = json.loads(options["paths"]) if "paths" in options else [options.get("path") or ""]
-        if not all(paths):
-            raise ValueError("say where the documents are: load(PATH)")
+        topics = Topics.of(options, int(options.get("batchBytes", BATCH_BYTES)))
+        if topics is None and not all(paths):
+            raise ValueError('say where the documents are: load(PATH), or option("subscribe", TOPIC)')
+        if topics is not None and any(paths):
+            raise ValueError("documents are in files or in topics: leave out load(PATH) or subscribe")
         result = options.get("result", "matches")
         if result not in RESULTS:
             raise ValueError(f"result must be one of {', '.join(RESULTS)}, not {result!r}")
@@ -104,15 +117,15 @@ class _Source:
             options.get("glob") or options.get("pathGlobFilter"),
             int(options["splitBytes"]) if "splitBytes" in options else None,
             int(options.get("maxFilesPerTrigger", _FILES)),
+            topics,
         )
 
     def files(self) -> list[Found]:
         return find_files(self.paths, self.glob)
 
-    def plan(self, files: Sequence[Found], compiled: Compiled) -> list[InputPartition]:
+    def plan(self, splits: Sequence[Split | Range], compiled: Compiled) -> list[InputPartition]:
         """A task for each split and shard, those of a shard together; one for a split if there is routing."""
         check_engine(self.match.engine, compiled.manifest.settings)
-        splits = plan_splits(files, self.split_bytes)
         shards = opened_from(compiled, self.match)
         if len(shards) > 1 and self.result in ("grouped", "delivered"):
             raise ValueError(
@@ -141,8 +154,14 @@ class _Source:
         if routing and self.result != "dead":
             settings = compiled.manifest.settings
             every = RoutedJob(compiled.place, routing, settings, tuple(jobs))
-            return [_Task(split, self.read, every) for split in splits]
-        return [_Task(split, self.read, job) for job in jobs for split in splits]
+            return [self._task(split, every) for split in splits]
+        return [self._task(split, job) for job in jobs for split in splits]
+
+    def _task(self, split: Split | Range, job: MatchJob | RoutedJob) -> InputPartition:
+        if isinstance(split, Range):
+            assert self.topics is not None
+            return _TopicTask(split, self.topics.job, job)
+        return _Task(split, self.read, job)
 
 
 class _Task(InputPartition):
@@ -153,11 +172,23 @@ class _Task(InputPartition):
         self.split, self.read, self.job = split, read, job
 
     def run(self) -> Iterator[Any]:
-        freeze_imports()
-        documents = read_split(self.split, self.read)
-        if isinstance(self.job, RoutedJob):
-            return match_routed(documents, self.job)
-        return match_batches(documents, self.job)
+        return _matched(read_split(self.split, self.read), self.job)
+
+
+class _TopicTask(InputPartition):
+    """Some messages of a partition of a topic, and what to do with them."""
+
+    def __init__(self, part: Range, read: TopicJob, job: MatchJob | RoutedJob) -> None:
+        super().__init__(None)
+        self.part, self.read, self.job = part, read, job
+
+    def run(self) -> Iterator[Any]:
+        return _matched(read_range(self.part, self.read), self.job)
+
+
+def _matched(documents: Iterator[Any], job: MatchJob | RoutedJob) -> Iterator[Any]:
+    freeze_imports()
+    return match_routed(documents, job) if isinstance(job, RoutedJob) else match_batches(documents, job)
 
 
 class PathcastDataSource(DataSource):
@@ -171,7 +202,9 @@ class PathcastDataSource(DataSource):
     def schema(self) -> StructType:
         """The columns of the result; the type of `doc_id` is that of the documents."""
         source = _Source.of(self.options)
-        kind = from_arrow_type(id_type(source.files(), source.match.id, source.match.document))
+        kind: DataType = StringType()
+        if source.topics is None:
+            kind = from_arrow_type(id_type(source.files(), source.match.id, source.match.document))
         manifest = Compiled.open(source.index).manifest
         shaped = sent_columns if source.shape == "lists" else columns
         return shaped(source.result, kind, manifest, source.match.nodes)
@@ -181,8 +214,9 @@ class PathcastDataSource(DataSource):
         return _Reader(_Source.of(self.options))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
-        """Reads files as they arrive."""
-        return _StreamReader(_Source.of(self.options))
+        """Reads files or messages as they arrive."""
+        source = _Source.of(self.options)
+        return _TopicReader(source, source.topics) if source.topics else _StreamReader(source)
 
 
 class _Reader(DataSourceReader):
@@ -191,11 +225,21 @@ class _Reader(DataSourceReader):
 
     def partitions(self) -> Sequence[InputPartition]:
         source = self._source
-        return source.plan(source.files(), Compiled.open(source.index))
+        splits: Sequence[Split | Range]
+        if source.topics is None:
+            splits = plan_splits(source.files(), source.split_bytes)
+        else:
+            splits = ranges(*source.topics.positions())
+        return source.plan(splits, Compiled.open(source.index))
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        assert isinstance(partition, _Task)
+        return _run(partition)
+
+
+def _run(partition: InputPartition) -> Iterator[Any]:
+    if isinstance(partition, _Task | _TopicTask):
         return partition.run()
+    return iter(())  # Spark makes up a partition where there is none
 
 
 class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -236,7 +280,7 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             "newest": newest,
             "recent": json.dumps(self._remembered(recent | {file.path for file in new}, newest)),
             "files": json.dumps([(file.path, file.bytes) for file in new]),
-            "version": self._leased(start).hash,
+            "version": _leased(self._source.index, start).hash,
         }
 
     def _remembered(self, paths: set[str], newest: int) -> list[str]:
@@ -246,25 +290,81 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             if file.changed >= newest - _RECENT and file.path in paths
         )
 
-    def _leased(self, start: dict[str, Any]) -> Manifest:
-        """The newest version, with a lease for it and for that of the batch before."""
-        folder = folder_at(self._source.index)
-        before = Compiled.version(folder, start["version"]) if start["version"] else None
-        also = [before.manifest] if before else []
-        return lease_newest(folder, f"source-{start['stream']}", also)
-
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         if start == end:
             return []
         files = [Found(0, path, size) for path, size in json.loads(end["files"])]
-        folder = folder_at(self._source.index)
-        compiled = Compiled.version(folder, end["version"])
-        if compiled is None:
-            raise ValueError(
-                f"version {end['version'][:12]} of the subscriptions is gone from {folder.place}"
-            )
-        return self._source.plan(files, compiled)
+        splits = plan_splits(files, self._source.split_bytes)
+        return self._source.plan(splits, _version(self._source.index, end))
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        assert isinstance(partition, _Task)
-        return partition.run()
+        return _run(partition)
+
+
+class _TopicReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Offsets hold where a batch starts and ends in each partition."""
+
+    def __init__(self, source: _Source, topics: Topics) -> None:
+        self._source, self._topics = source, topics
+        self._until: Positions | None = None
+
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's name
+        first, behind = self._topics.positions()
+        starts = first if self._topics.starting == "earliest" else behind
+        return {"stream": uuid4().hex, "from": "{}", "to": json.dumps(starts), "version": ""}
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's name
+        most = self._topics.per_trigger
+        return ReadAllAvailable() if most is None else ReadMaxRows(most)
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's name
+        self._until = self._topics.positions()[1]
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
+        known: Positions = json.loads(start["to"])
+        first, behind = self._topics.positions()
+        if self._until is not None:
+            behind = {place: min(self._until.get(place, 0), end) for place, end in behind.items()}
+        # A partition that is new is read from its first message on.
+        begins = {place: known.get(place, first[place]) for place in behind}
+        for place, end in behind.items():
+            if self._until is None and end < begins[place]:
+                raise ValueError(
+                    f"{place} ends at {end}, and was read up to {begins[place]}: it was made anew"
+                )
+        ends = {place: max(end, begins[place]) for place, end in behind.items()}
+        # Also under "all available": Spark asks so for the last batches before it ends.
+        most = limit.max_rows if isinstance(limit, ReadMaxRows) else self._topics.per_trigger
+        ends = at_most(begins, ends, most)
+        if ends == begins:
+            return start
+        return {
+            "stream": start["stream"],
+            "from": json.dumps(begins),
+            "to": json.dumps(ends),
+            "version": _leased(self._source.index, start).hash,
+        }
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        if start == end:
+            return []
+        splits = ranges(json.loads(end["from"]), json.loads(end["to"]))
+        return self._source.plan(splits, _version(self._source.index, end))
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        return _run(partition)
+
+
+def _leased(index: str, start: dict[str, Any]) -> Manifest:
+    """The newest version, with a lease for it and for that of the batch before."""
+    folder = folder_at(index)
+    before = Compiled.version(folder, start["version"]) if start["version"] else None
+    return lease_newest(folder, f"source-{start['stream']}", [before.manifest] if before else [])
+
+
+def _version(index: str, end: dict[str, Any]) -> Compiled:
+    folder = folder_at(index)
+    compiled = Compiled.version(folder, end["version"])
+    if compiled is None:
+        raise ValueError(f"version {end['version'][:12]} of the subscriptions is gone from {folder.place}")
+    return compiled
