@@ -16,7 +16,7 @@ Spark keeps: a batch that is asked for again reads the same documents with the s
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 from uuid import uuid4
@@ -25,7 +25,15 @@ from pyspark.sql.datasource import (
     DataSource,
     DataSourceReader,
     DataSourceStreamReader,
+    EqualTo,
+    Filter,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
     InputPartition,
+    LessThan,
+    LessThanOrEqual,
+    StringStartsWith,
 )
 from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.streaming.datasource import (
@@ -47,6 +55,7 @@ from pathcast.spark.folders import folder_at
 from pathcast.spark.leases import lease_newest
 from pathcast.spark.options import BATCH_BYTES, MatchOptions, Mode
 from pathcast.spark.worker.answers import RESULTS, SHAPES, Result, Shape
+from pathcast.spark.worker.filters import Comparison, IdFilter, with_ids
 from pathcast.spark.worker.imports import freeze_imports
 from pathcast.spark.worker.match import MatchJob, match_batches
 from pathcast.spark.worker.route import RoutedJob, match_routed
@@ -75,6 +84,8 @@ class _Source:
     split_bytes: int | None
     files_per_trigger: int
     topics: Topics | None
+    pushes: bool
+    """Whether Spark tells what it filters."""
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> _Source:
@@ -118,12 +129,15 @@ class _Source:
             int(options["splitBytes"]) if "splitBytes" in options else None,
             int(options.get("maxFilesPerTrigger", _FILES)),
             topics,
+            options.get("pushFilters", "false").lower() == "true",
         )
 
     def files(self) -> list[Found]:
         return find_files(self.paths, self.glob)
 
-    def plan(self, splits: Sequence[Split | Range], compiled: Compiled) -> list[InputPartition]:
+    def plan(
+        self, splits: Sequence[Split | Range], compiled: Compiled, ids: tuple[IdFilter, ...] = ()
+    ) -> list[InputPartition]:
         """A task for each split and shard, those of a shard together; one for a split if there is routing."""
         check_engine(self.match.engine, compiled.manifest.settings)
         shards = opened_from(compiled, self.match)
@@ -154,41 +168,41 @@ class _Source:
         if routing and self.result != "dead":
             settings = compiled.manifest.settings
             every = RoutedJob(compiled.place, routing, settings, tuple(jobs))
-            return [self._task(split, every) for split in splits]
-        return [self._task(split, job) for job in jobs for split in splits]
+            return [_Task(split, self._read_job(split), every, ids) for split in splits]
+        return [_Task(split, self._read_job(split), job, ids) for job in jobs for split in splits]
 
-    def _task(self, split: Split | Range, job: MatchJob | RoutedJob) -> InputPartition:
-        if isinstance(split, Range):
-            assert self.topics is not None
-            return _TopicTask(split, self.topics.job, job)
-        return _Task(split, self.read, job)
+    def _read_job(self, split: Split | Range) -> ReadJob | TopicJob:
+        return self.topics.job if self.topics and isinstance(split, Range) else self.read
 
 
 class _Task(InputPartition):
     """One split and what to do with it."""
 
-    def __init__(self, split: Split, read: ReadJob, job: MatchJob | RoutedJob) -> None:
+    def __init__(
+        self,
+        split: Split | Range,
+        read: ReadJob | TopicJob,
+        job: MatchJob | RoutedJob,
+        ids: tuple[IdFilter, ...],
+    ) -> None:
         super().__init__(None)
-        self.split, self.read, self.job = split, read, job
+        self.split, self.read, self.job, self.ids = split, read, job, ids
 
     def run(self) -> Iterator[Any]:
-        return _matched(read_split(self.split, self.read), self.job)
+        freeze_imports()
+        documents = self._documents()
+        if self.ids:
+            documents = with_ids(documents, self.ids)
+        if isinstance(self.job, RoutedJob):
+            return match_routed(documents, self.job)
+        return match_batches(documents, self.job)
 
-
-class _TopicTask(InputPartition):
-    """Some messages of a partition of a topic, and what to do with them."""
-
-    def __init__(self, part: Range, read: TopicJob, job: MatchJob | RoutedJob) -> None:
-        super().__init__(None)
-        self.part, self.read, self.job = part, read, job
-
-    def run(self) -> Iterator[Any]:
-        return _matched(read_range(self.part, self.read), self.job)
-
-
-def _matched(documents: Iterator[Any], job: MatchJob | RoutedJob) -> Iterator[Any]:
-    freeze_imports()
-    return match_routed(documents, job) if isinstance(job, RoutedJob) else match_batches(documents, job)
+    def _documents(self) -> Iterator[Any]:
+        if isinstance(self.split, Range):
+            assert isinstance(self.read, TopicJob)
+            return read_range(self.split, self.read)
+        assert isinstance(self.read, ReadJob)
+        return read_split(self.split, self.read)
 
 
 class PathcastDataSource(DataSource):
@@ -211,7 +225,8 @@ class PathcastDataSource(DataSource):
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Reads what is there."""
-        return _Reader(_Source.of(self.options))
+        source = _Source.of(self.options)
+        return _FilteringReader(source) if source.pushes else _Reader(source)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
         """Reads files or messages as they arrive."""
@@ -222,6 +237,7 @@ class PathcastDataSource(DataSource):
 class _Reader(DataSourceReader):
     def __init__(self, source: _Source) -> None:
         self._source = source
+        self._ids: tuple[IdFilter, ...] = ()
 
     def partitions(self) -> Sequence[InputPartition]:
         source = self._source
@@ -230,14 +246,48 @@ class _Reader(DataSourceReader):
             splits = plan_splits(source.files(), source.split_bytes)
         else:
             splits = ranges(*source.topics.positions())
-        return source.plan(splits, Compiled.open(source.index))
+        return source.plan(splits, Compiled.open(source.index), self._ids)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         return _run(partition)
 
 
+class _FilteringReader(_Reader):
+    """Filters on `doc_id` hold before documents are matched.
+
+    Spark refuses a reader that can do this while `spark.sql.python.filterPushdown.enabled` is not set, so
+    it is one that must be asked for.
+    """
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802 - Spark's name
+        """Takes note of what it can use; Spark still looks at all of them."""
+        self._ids = tuple(found for each in filters if (found := _id_filter(each)))
+        return filters
+
+
+_COMPARISONS: dict[type[Filter], Comparison] = {
+    EqualTo: "equal",
+    LessThan: "less",
+    LessThanOrEqual: "less_equal",
+    GreaterThan: "greater",
+    GreaterThanOrEqual: "greater_equal",
+    In: "is_in",
+    StringStartsWith: "starts_with",
+}
+
+
+def _id_filter(found: Filter) -> IdFilter | None:
+    """Only whole numbers and texts: for others Arrow and Spark may not agree on what is equal or less."""
+    comparison = _COMPARISONS.get(type(found))
+    if comparison is None or getattr(found, "attribute", None) != ("doc_id",):
+        return None
+    value = found.value  # type: ignore[attr-defined]
+    values = value if isinstance(value, tuple) else (value,)
+    return IdFilter(comparison, value) if {type(each) for each in values} in ({int}, {str}) else None
+
+
 def _run(partition: InputPartition) -> Iterator[Any]:
-    if isinstance(partition, _Task | _TopicTask):
+    if isinstance(partition, _Task):
         return partition.run()
     return iter(())  # Spark makes up a partition where there is none
 
