@@ -282,8 +282,10 @@ def _id_filter(found: Filter) -> IdFilter | None:
     if comparison is None or getattr(found, "attribute", None) != ("doc_id",):
         return None
     value = found.value  # type: ignore[attr-defined]
-    values = value if isinstance(value, tuple) else (value,)
-    return IdFilter(comparison, value) if {type(each) for each in values} in ({int}, {str}) else None
+    several = comparison == "is_in"
+    values = tuple(value) if several else (value,)
+    known = {type(each) for each in values} in ({int}, {str})
+    return IdFilter(comparison, values if several else value) if known else None
 
 
 def _run(partition: InputPartition) -> Iterator[Any]:
