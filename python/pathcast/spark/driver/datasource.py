@@ -50,7 +50,7 @@ from pathcast.spark.driver.answers import columns, sent_columns
 from pathcast.spark.driver.compiled import Compiled
 from pathcast.spark.driver.splits import Found, find_files, id_type, plan_splits
 from pathcast.spark.driver.topics import Positions, Topics, at_most, ranges
-from pathcast.spark.driver.workers import opened_from
+from pathcast.spark.driver.workers import asked_together, opened_from
 from pathcast.spark.folders import folder_at
 from pathcast.spark.leases import lease_newest
 from pathcast.spark.options import BATCH_BYTES, MatchOptions, Mode
@@ -138,7 +138,7 @@ class _Source:
     def plan(
         self, splits: Sequence[Split | Range], compiled: Compiled, ids: tuple[IdFilter, ...] = ()
     ) -> list[InputPartition]:
-        """A task for each split and shard, those of a shard together; one for a split if there is routing."""
+        """A task for each split that asks all shards; or one for each split and shard, a shard's together."""
         check_engine(self.match.engine, compiled.manifest.settings)
         shards = opened_from(compiled, self.match)
         if len(shards) > 1 and self.result in ("grouped", "delivered"):
@@ -165,7 +165,7 @@ class _Source:
             )
             jobs.append(job)
         routing = compiled.manifest.routing
-        if routing and self.result != "dead":
+        if (routing or asked_together(compiled)) and self.result != "dead":
             settings = compiled.manifest.settings
             every = RoutedJob(compiled.place, routing, settings, tuple(jobs))
             return [_Task(split, self._read_job(split), every, ids) for split in splits]
@@ -282,8 +282,10 @@ def _id_filter(found: Filter) -> IdFilter | None:
     if comparison is None or getattr(found, "attribute", None) != ("doc_id",):
         return None
     value = found.value  # type: ignore[attr-defined]
-    values = value if isinstance(value, tuple) else (value,)
-    return IdFilter(comparison, value) if {type(each) for each in values} in ({int}, {str}) else None
+    several = comparison == "is_in"
+    values = tuple(value) if several else (value,)
+    known = {type(each) for each in values} in ({int}, {str})
+    return IdFilter(comparison, values if several else value) if known else None
 
 
 def _run(partition: InputPartition) -> Iterator[Any]:
