@@ -49,7 +49,7 @@ from pathcast.spark.artifact import Manifest, check_engine
 from pathcast.spark.driver.answers import columns, sent_columns
 from pathcast.spark.driver.compiled import Compiled
 from pathcast.spark.driver.splits import Found, find_files, id_type, plan_splits
-from pathcast.spark.driver.topics import Positions, Topics, at_most, ranges
+from pathcast.spark.driver.topics import Topics, at_most, ranges
 from pathcast.spark.driver.workers import asked_together, opened_from
 from pathcast.spark.folders import folder_at
 from pathcast.spark.leases import lease_newest
@@ -61,7 +61,7 @@ from pathcast.spark.worker.match import MatchJob, match_batches
 from pathcast.spark.worker.route import RoutedJob, match_routed
 from pathcast.spark.worker.split import MAX_RECORD, Splitter
 from pathcast.spark.worker.splits import ReadJob, Split, read_split
-from pathcast.spark.worker.topics import Range, TopicJob, read_range
+from pathcast.spark.worker.topics import Positions, Range, TopicJob, read_range
 from pathcast.spark.worker.unpack import UnpackJob
 
 __all__ = ["PathcastDataSource"]

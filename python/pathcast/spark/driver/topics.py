@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast
+from typing import Literal, cast
 
-from pathcast.errors import PathcastError
-from pathcast.spark.worker.topics import Range, TopicJob, consumer
+from pathcast.spark.worker.topics import Positions, Range, TopicJob, positions
 
-__all__ = ["Positions", "Topics", "at_most", "ranges"]
-
-Positions: TypeAlias = dict[str, int]
+__all__ = ["Topics", "at_most", "ranges"]
 
 _SERVERS = "kafka.bootstrap.servers"
 
@@ -57,29 +54,7 @@ class Topics:
 
     def positions(self) -> tuple[Positions, Positions]:
         """The first message of each partition that is there, and the position behind the last one."""
-        reader = consumer(self.job)
-        try:
-            return self._asked(reader)
-        finally:
-            reader.close()
-
-    def _asked(self, reader: Any) -> tuple[Positions, Positions]:
-        import confluent_kafka
-
-        first: Positions = {}
-        behind: Positions = {}
-        try:
-            there = reader.list_topics(timeout=self.job.timeout).topics
-            for name in self.names:
-                if name not in there or there[name].error is not None:
-                    raise PathcastError(f"there is no topic {name!r} on {self.job.servers}")
-                for number in sorted(there[name].partitions):
-                    place = confluent_kafka.TopicPartition(name, number)
-                    low, high = reader.get_watermark_offsets(place, timeout=self.job.timeout)
-                    first[f"{name}/{number}"], behind[f"{name}/{number}"] = low, high
-        except confluent_kafka.KafkaException as error:
-            raise PathcastError(f"{self.job.servers} did not tell what is in its topics: {error}") from error
-        return first, behind
+        return positions(self.names, self.job)
 
 
 def at_most(start: Positions, end: Positions, most: int | None) -> Positions:

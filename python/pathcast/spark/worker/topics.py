@@ -7,17 +7,20 @@ the partition has nothing more.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
 from pathcast.errors import PathcastError
 from pathcast.spark.worker.shards import Batches
 
-__all__ = ["Range", "TopicJob", "consumer", "read_range"]
+__all__ = ["Positions", "Range", "TopicJob", "positions", "read_range"]
+
+Positions: TypeAlias = dict[str, int]
+"""By `topic/partition`, the offset of the next message."""
 
 _MESSAGES = 1_000  # that are asked for at once
 
@@ -44,7 +47,30 @@ class TopicJob:
     """Seconds without an answer after which a task fails."""
 
 
-def consumer(job: TopicJob) -> Any:
+def positions(topics: Iterable[str], job: TopicJob) -> tuple[Positions, Positions]:
+    """The first message of each partition that is there, and the position behind the last one."""
+    reader = _consumer(job)
+    import confluent_kafka
+
+    first: Positions = {}
+    behind: Positions = {}
+    try:
+        there = reader.list_topics(timeout=job.timeout).topics
+        for name in topics:
+            if name not in there or there[name].error is not None:
+                raise PathcastError(f"there is no topic {name!r} on {job.servers}")
+            for number in sorted(there[name].partitions):
+                place = confluent_kafka.TopicPartition(name, number)
+                low, high = reader.get_watermark_offsets(place, timeout=job.timeout)
+                first[f"{name}/{number}"], behind[f"{name}/{number}"] = low, high
+    except confluent_kafka.KafkaException as error:
+        raise PathcastError(f"{job.servers} did not tell what is in its topics: {error}") from error
+    finally:
+        reader.close()
+    return first, behind
+
+
+def _consumer(job: TopicJob) -> Any:
     """A consumer that commits nothing and belongs to no group that others could join."""
     try:
         import confluent_kafka
@@ -68,7 +94,7 @@ def read_range(part: Range, job: TopicJob) -> Batches:
     """The documents, as columns `id` and `document`; the id is `topic/partition/offset`."""
     import confluent_kafka
 
-    reader = consumer(job)
+    reader = _consumer(job)
     ids: list[str] = []
     documents: list[bytes | None] = []
     filled, heard = 0, monotonic()
