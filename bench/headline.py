@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import isnan, nan
 from pathlib import Path
 
-from bench import paper_figures
+from bench import paper_figures, scale_page
 from bench.corpus import ROOT
 from bench.harness.kept import Kept, Row
 from bench.page import svg
@@ -31,6 +31,7 @@ FILES = {
     "losses": "engines",
     "service-size": "service",
     "relational-claims": "relational-paper",
+    "spark-arithmetic": "spark-placement",
 }
 """The files of tables that are named otherwise."""
 
@@ -306,6 +307,37 @@ TABLES: dict[str, Table] = {
         "routing MB",
         "shards a document concerns",
         "largest shard / mean",
+    ),
+    "spark-millions": plain(
+        "spark-millions",
+        "shards",
+        "compile s",
+        "compile, processor s",
+        "driver Python MB",
+        "driver Java MB",
+        "folder MB",
+        "matches / document",
+        "match s",
+        "µs / document",
+    ),
+    "spark-shards": plain(
+        "spark-shards",
+        "subscriptions",
+        "µs / document",
+        "against one index",
+        "largest shard MB",
+        "compile s",
+    ),
+    "spark-updates": plain(
+        "spark-updates",
+        "subscriptions",
+        "update, processor s",
+        "update, median",
+        "job with the new version, processor s",
+        "the same job again, processor s",
+    ),
+    "spark-arithmetic": lambda results: _markdown(
+        ("what", "from", "amounts to"), scale_page.arithmetic(results)
     ),
     "filters": plain("filters", "matches / document", "unseen match µs", "median µs", "× tokeniser"),
     "values": plain(

@@ -109,6 +109,8 @@ def test_folders_archives_and_records(spark: SparkSession, tmp_path: Path) -> No
             entry = tarfile.TarInfo("y.xml")
             entry.size = 4
             tar.addfile(entry, io.BytesIO(b"<a/>"))
+    (tmp_path / "empty").mkdir()
+    assert source(spark, tmp_path / "index", tmp_path / "empty").collect() == []
     rows_found = source(spark, tmp_path / "index", folder).collect()
     found = sorted((row.doc_id.rpartition("/in/")[2], row.subscription_id) for row in rows_found)
     assert found == [
@@ -130,6 +132,37 @@ def test_folders_archives_and_records(spark: SparkSession, tmp_path: Path) -> No
         ("#2", "a"),
         ("#2", "b"),
     ]
+
+
+def test_documents_are_left_out_by_their_ids_before_they_are_matched(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    subscriptions = spark.createDataFrame([("a", "//a")], "id string, xpath string")
+    compile_subscriptions(subscriptions, tmp_path / "index")
+    for name, ids in (("numbers", list(range(10))), ("texts", [f"news/{number}" for number in range(10)])):
+        documents = ["<a>" if number == 5 else "<a/>" for number in range(10)]
+        pq.write_table(pa.table({"doc_id": ids, "xml": documents}), tmp_path / f"{name}.parquet")
+
+    def found(name: str, where: str) -> list[Any]:
+        # A bad document fails the job, unless it was left out before.
+        options = {"mode": "FAILFAST", "pushFilters": "true"}
+        frame = source(spark, tmp_path / "index", tmp_path / f"{name}.parquet", **options)
+        return sorted(row.doc_id for row in frame.where(where).collect())
+
+    setting = "spark.sql.python.filterPushdown.enabled"
+    spark.conf.set(setting, "true")
+    try:
+        assert found("numbers", "doc_id < 3") == [0, 1, 2]
+        assert found("numbers", "doc_id >= 2 and doc_id <= 4") == [2, 3, 4]
+        assert found("numbers", "doc_id > 7 and subscription_id = 'a'") == [8, 9]
+        assert found("numbers", "doc_id in (1, 9, 77)") == [1, 9]
+        assert found("numbers", "doc_id = 4 and doc_id % 2 = 0") == [4]
+        assert found("texts", "doc_id = 'news/4'") == ["news/4"]
+        assert found("texts", "doc_id like 'news/6%'") == ["news/6"]
+        with pytest.raises(Exception, match="FAILFAST"):
+            found("numbers", "doc_id % 2 = 0")
+    finally:
+        spark.conf.unset(setting)
 
 
 def test_splits_are_packed_and_cut(tmp_path: Path) -> None:

@@ -68,6 +68,30 @@ def test_matches_and_dead_letters_are_those_of_the_index(
         tagged.unpersist()
 
 
+@pytest.mark.parametrize("together", [True, False])
+def test_documents_are_read_once_for_shards_that_stay_open(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, together: bool
+) -> None:
+    if not together:
+        monkeypatch.setattr(workers, "TOGETHER", 0)
+    documents, subscriptions = the_world().frames(spark)
+    compiled = compile_subscriptions(subscriptions, tmp_path / "index", shards=4)
+    (tmp_path / "read").mkdir()
+    read = str(tmp_path / "read")
+
+    def seen(batches):  # type: ignore[no-untyped-def]  # it travels by value
+        import uuid
+
+        for batch in batches:
+            open(f"{read}/{uuid.uuid4().hex}-{batch.num_rows}", "w").close()
+            yield batch
+
+    watched = documents.mapInArrow(seen, documents.schema)
+    assert pairs(match(watched, compiled)[0]) == the_world().matches()
+    count = sum(int(path.name.rpartition("-")[2]) for path in (tmp_path / "read").iterdir())
+    assert count == len(the_world().documents) * (1 if together else 4)
+
+
 def test_compiled_subscriptions_match_from_their_folder(spark: SparkSession, tmp_path: Path) -> None:
     documents, subscriptions = the_world().frames(spark)
     compiled = compile_subscriptions(subscriptions, tmp_path)

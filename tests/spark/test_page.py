@@ -52,7 +52,7 @@ def test_the_page(
     spark: SparkSession, kafka: KafkaServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     prepared(spark, tmp_path)
-    topics = {name: f"{name}-{uuid4()}" for name in ("matches", "dead", "outbox")}
+    topics = {name: f"{name}-{uuid4()}" for name in ("matches", "dead", "outbox", "news")}
     for topic in topics.values():
         kafka.create_topic(topic)
     text = (ROOT / "docs/spark.md").read_text(encoding="utf-8")
@@ -61,7 +61,7 @@ def test_the_page(
         if "pipelines as dp" in block[1]:
             continue  # test_pipelines runs it
         code = block[1].replace('"/data', f'"{tmp_path}')
-        if "KafkaSink(" in code:
+        if "kafka:9092" in code:
             code = code.replace("kafka:9092", kafka.bootstrap)
             for name, topic in topics.items():
                 code = code.replace(f'"{name}"', f'"{topic}"')

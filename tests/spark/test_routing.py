@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from bench.workloads import alerts
 from pathcast.spark import Compiled, compile_subscriptions, match, match_files, update_subscriptions
 from pathcast.spark.artifact import Manifest
 from pathcast.spark.driver.placement import placement
-from pathcast.spark.requirements import prefixed, requirements
+from pathcast.spark.requirements import _read, prefixed, requirements
 from pathcast.spark.worker.placing import place_of
 from pathcast.spark.worker.route import open_router
 from tests.property.generate import draw_document, draw_subscription
@@ -262,3 +262,19 @@ def test_a_refused_subscription_leaves_nothing_in_the_routing_index(
     matches, dead = match(documents, compiled)
     assert [(row.doc_id, row.subscription_id) for row in matches.collect()] == [("d", "good")]
     assert not dead.count()
+
+
+def test_what_one_expression_requires_holds_for_all_of_its_form() -> None:
+    forms = (
+        "/a[b = {}][@c = {}]",
+        "//a[b = {} and c/@d = {}]/e",
+        "/a[.= {}]/b[not(c = {})]",
+        "/a[b = 1][c = {}{}]",
+    )
+    quoted = ("'x'", "''", "']'", "'[b = 1]'", '"a\'b"', "'a\"b'", "' and '", "'7'", "7", "'")
+    found = 0
+    for form, first, second in product(forms, quoted, quoted):
+        xpath = form.format(first, second)
+        assert requirements(xpath) == _read(xpath)
+        found += len(requirements(xpath))
+    assert found > 300

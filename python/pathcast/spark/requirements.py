@@ -6,15 +6,18 @@ implied by the whole. The predicate that is kept compares a path with a constant
 positions. A path without such a test needs its own first steps.
 
 A text is taken apart with regular expressions. Of what they do not know, nothing is required.
+Subscriptions are many and their forms are few: what is found in one holds for all that differ in quoted texts
+only.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-__all__ = ["Requirement", "prefixed", "requirements"]
+__all__ = ["Requirement", "first_required", "prefixed", "requirements"]
 
 _NAME = r"[^\W\d][\w.-]*"
 _QNAME = rf"(?:{_NAME}:)?{_NAME}"
@@ -67,6 +70,60 @@ def requirements(xpath: str) -> list[Requirement]:
     >>> requirements("/a[b = 1] or /c"), requirements("count(//a) = 3"), requirements("//a[b[c[d]]]")
     ([], [], [])
     """
+    tests, quoted = _formed(xpath)
+    return [_with_text(test, quoted) for test in tests]
+
+
+def first_required(xpath: str, order: Mapping[str, int]) -> Requirement | None:
+    """That of the requirements whose field comes first in an order; None if none of them is in it.
+
+    >>> first_required("/a[b = 'x'][c = 'y']", {"/a[c]": 0, "/a[b]": 1})
+    Requirement(field='/a[c]', text="/a[c = 'y']")
+    """
+    best, least = None, len(order)
+    tests, quoted = _formed(xpath)
+    for test in tests:
+        place = order.get(test.field, least)
+        if place < least:
+            best, least = test, place
+    return None if best is None else _with_text(best, quoted)
+
+
+class _Test(NamedTuple):
+    """A requirement of all expressions of a form."""
+
+    field: str
+    text: str | None
+    at: int
+    """Which quoted text it compares with, if there is no text."""
+
+
+def _formed(xpath: str) -> tuple[tuple[_Test, ...], list[str]]:
+    """What expressions of this form require; what stands outside and inside of quotes, by turns."""
+    pieces = xpath.split("'")
+    if '"' in xpath or not len(pieces) % 2:  # which quote closes which is left to the expressions
+        return tuple(_Test(each.field, each.text, 0) for each in _read(xpath)), pieces
+    return _tests_of_form("'".join(pieces[::2])), pieces
+
+
+@lru_cache(maxsize=1 << 14)
+def _tests_of_form(form: str) -> tuple[_Test, ...]:
+    outside = form.split("'")
+    # In the place of every quoted text stands its number.
+    texts = [f"{piece}'{2 * at + 1}'" for at, piece in enumerate(outside[:-1])]
+    tests = []
+    for field, text in _read("".join([*texts, outside[-1]])):
+        value = text[len(field) + 2 : -1]
+        tests.append(_Test(field, None, int(value[1:-1])) if value[:1] == "'" else _Test(field, text, 0))
+    return tuple(tests)
+
+
+def _with_text(test: _Test, pieces: list[str]) -> Requirement:
+    field, text, at = test
+    return Requirement(field, f"{field[:-1]} = '{pieces[at]}']" if text is None else text)
+
+
+def _read(xpath: str) -> list[Requirement]:
     steps: list[str] = []
     tests: list[Requirement] = []
     at = 0
@@ -90,7 +147,6 @@ def requirements(xpath: str) -> list[Requirement]:
     return tests or [Requirement(first, first)]
 
 
-@lru_cache(maxsize=1 << 16)  # subscriptions have their predicates from few
 def _tests(head: str, predicate: str) -> tuple[Requirement, ...]:
     """The comparisons that a predicate joins with `and`; none if it does anything else."""
     at = 0

@@ -38,7 +38,7 @@ from pathcast.spark.driver.compiled import Compiled
 from pathcast.spark.driver.delta import FEW, changed_shards
 from pathcast.spark.driver.hadoop import index_folder
 from pathcast.spark.driver.routed_changes import routed_changes
-from pathcast.spark.driver.routing import placed, sampled, written
+from pathcast.spark.driver.routing import count_ids, placed, sampled, written
 from pathcast.spark.driver.shipping import needs_shipping, ship_files
 from pathcast.spark.driver.workers import on_worker
 from pathcast.spark.folders import Folder, LocalFolder
@@ -130,8 +130,9 @@ def compile_subscriptions(
     previous = {shard.number: shard for shard in before.shards if _sound(folder, shard)} if before else {}
     routing = None
     if route and shards > 1:
-        routing = (before.routing if before else None) or sampled(rows, shards)
-        rows = placed(rows, routing)
+        ids = count_ids(rows)
+        routing = (before.routing if before else None) or sampled(rows, ids, shards)
+        rows = placed(rows, ids, routing)
         seeds = seeds.withColumn("required", F.lit(None).cast("string"))
     with writing(home):
         built, texts = _build(rows.unionByName(seeds), folder, settings, previous, shards, changes=False)

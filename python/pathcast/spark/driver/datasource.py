@@ -6,16 +6,17 @@
 Options: `index`, the folder of compiled subscriptions; `result`, one of `matches`, `dead`, `tagged`,
 `grouped`, `delivered`; `id` and `document`, columns of Parquet files; `record`, to cut files into records;
 `shape`, `lists` to get the matches of a document as one row; `glob`; `engine`; `mode`; `splitBytes`;
-`batchBytes`; `share`; `maxBytes` of a document; `maxFilesPerTrigger` of a stream.
+`batchBytes`; `share`; `maxBytes` of a document; `maxFilesPerTrigger` of a stream. With `subscribe` documents
+are messages of Kafka topics, and options are named as those of Spark's own source.
 
-A batch of a stream names its files and the version of the subscriptions in its offset, which Spark keeps: a
-batch that is asked for again reads the same files with the same version.
+A batch of a stream names its files or messages and the version of the subscriptions in its offset, which
+Spark keeps: a batch that is asked for again reads the same documents with the same version.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 from uuid import uuid4
@@ -24,26 +25,43 @@ from pyspark.sql.datasource import (
     DataSource,
     DataSourceReader,
     DataSourceStreamReader,
+    EqualTo,
+    Filter,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
     InputPartition,
+    LessThan,
+    LessThanOrEqual,
+    StringStartsWith,
 )
 from pyspark.sql.pandas.types import from_arrow_type
-from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxFiles, SupportsTriggerAvailableNow
-from pyspark.sql.types import StructType
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxFiles,
+    ReadMaxRows,
+    SupportsTriggerAvailableNow,
+)
+from pyspark.sql.types import DataType, StringType, StructType
 
 from pathcast.spark.artifact import Manifest, check_engine
 from pathcast.spark.driver.answers import columns, sent_columns
 from pathcast.spark.driver.compiled import Compiled
 from pathcast.spark.driver.splits import Found, find_files, id_type, plan_splits
-from pathcast.spark.driver.workers import opened_from
+from pathcast.spark.driver.topics import Topics, at_most, ranges
+from pathcast.spark.driver.workers import asked_together, opened_from
 from pathcast.spark.folders import folder_at
 from pathcast.spark.leases import lease_newest
 from pathcast.spark.options import BATCH_BYTES, MatchOptions, Mode
 from pathcast.spark.worker.answers import RESULTS, SHAPES, Result, Shape
+from pathcast.spark.worker.filters import Comparison, IdFilter, with_ids
 from pathcast.spark.worker.imports import freeze_imports
 from pathcast.spark.worker.match import MatchJob, match_batches
 from pathcast.spark.worker.route import RoutedJob, match_routed
 from pathcast.spark.worker.split import MAX_RECORD, Splitter
 from pathcast.spark.worker.splits import ReadJob, Split, read_split
+from pathcast.spark.worker.topics import Positions, Range, TopicJob, read_range
 from pathcast.spark.worker.unpack import UnpackJob
 
 __all__ = ["PathcastDataSource"]
@@ -65,14 +83,20 @@ class _Source:
     glob: str | None
     split_bytes: int | None
     files_per_trigger: int
+    topics: Topics | None
+    pushes: bool
+    """Whether Spark tells what it filters."""
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> _Source:
         if not options.get("index"):
             raise ValueError('the folder of compiled subscriptions is missing: option("index", FOLDER)')
         paths = json.loads(options["paths"]) if "paths" in options else [options.get("path") or ""]
-        if not all(paths):
-            raise ValueError("say where the documents are: load(PATH)")
+        topics = Topics.of(options, int(options.get("batchBytes", BATCH_BYTES)))
+        if topics is None and not all(paths):
+            raise ValueError('say where the documents are: load(PATH), or option("subscribe", TOPIC)')
+        if topics is not None and any(paths):
+            raise ValueError("documents are in files or in topics: leave out load(PATH) or subscribe")
         result = options.get("result", "matches")
         if result not in RESULTS:
             raise ValueError(f"result must be one of {', '.join(RESULTS)}, not {result!r}")
@@ -104,15 +128,18 @@ class _Source:
             options.get("glob") or options.get("pathGlobFilter"),
             int(options["splitBytes"]) if "splitBytes" in options else None,
             int(options.get("maxFilesPerTrigger", _FILES)),
+            topics,
+            options.get("pushFilters", "false").lower() == "true",
         )
 
     def files(self) -> list[Found]:
         return find_files(self.paths, self.glob)
 
-    def plan(self, files: Sequence[Found], compiled: Compiled) -> list[InputPartition]:
-        """A task for each split and shard, those of a shard together; one for a split if there is routing."""
+    def plan(
+        self, splits: Sequence[Split | Range], compiled: Compiled, ids: tuple[IdFilter, ...] = ()
+    ) -> list[InputPartition]:
+        """A task for each split that asks all shards; or one for each split and shard, a shard's together."""
         check_engine(self.match.engine, compiled.manifest.settings)
-        splits = plan_splits(files, self.split_bytes)
         shards = opened_from(compiled, self.match)
         if len(shards) > 1 and self.result in ("grouped", "delivered"):
             raise ValueError(
@@ -138,26 +165,44 @@ class _Source:
             )
             jobs.append(job)
         routing = compiled.manifest.routing
-        if routing and self.result != "dead":
+        if (routing or asked_together(compiled)) and self.result != "dead":
             settings = compiled.manifest.settings
             every = RoutedJob(compiled.place, routing, settings, tuple(jobs))
-            return [_Task(split, self.read, every) for split in splits]
-        return [_Task(split, self.read, job) for job in jobs for split in splits]
+            return [_Task(split, self._read_job(split), every, ids) for split in splits]
+        return [_Task(split, self._read_job(split), job, ids) for job in jobs for split in splits]
+
+    def _read_job(self, split: Split | Range) -> ReadJob | TopicJob:
+        return self.topics.job if self.topics and isinstance(split, Range) else self.read
 
 
 class _Task(InputPartition):
     """One split and what to do with it."""
 
-    def __init__(self, split: Split, read: ReadJob, job: MatchJob | RoutedJob) -> None:
+    def __init__(
+        self,
+        split: Split | Range,
+        read: ReadJob | TopicJob,
+        job: MatchJob | RoutedJob,
+        ids: tuple[IdFilter, ...],
+    ) -> None:
         super().__init__(None)
-        self.split, self.read, self.job = split, read, job
+        self.split, self.read, self.job, self.ids = split, read, job, ids
 
     def run(self) -> Iterator[Any]:
         freeze_imports()
-        documents = read_split(self.split, self.read)
+        documents = self._documents()
+        if self.ids:
+            documents = with_ids(documents, self.ids)
         if isinstance(self.job, RoutedJob):
             return match_routed(documents, self.job)
         return match_batches(documents, self.job)
+
+    def _documents(self) -> Iterator[Any]:
+        if isinstance(self.split, Range):
+            assert isinstance(self.read, TopicJob)
+            return read_range(self.split, self.read)
+        assert isinstance(self.read, ReadJob)
+        return read_split(self.split, self.read)
 
 
 class PathcastDataSource(DataSource):
@@ -171,31 +216,82 @@ class PathcastDataSource(DataSource):
     def schema(self) -> StructType:
         """The columns of the result; the type of `doc_id` is that of the documents."""
         source = _Source.of(self.options)
-        kind = from_arrow_type(id_type(source.files(), source.match.id, source.match.document))
+        kind: DataType = StringType()
+        if source.topics is None:
+            kind = from_arrow_type(id_type(source.files(), source.match.id, source.match.document))
         manifest = Compiled.open(source.index).manifest
         shaped = sent_columns if source.shape == "lists" else columns
         return shaped(source.result, kind, manifest, source.match.nodes)
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Reads what is there."""
-        return _Reader(_Source.of(self.options))
+        source = _Source.of(self.options)
+        return _FilteringReader(source) if source.pushes else _Reader(source)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
-        """Reads files as they arrive."""
-        return _StreamReader(_Source.of(self.options))
+        """Reads files or messages as they arrive."""
+        source = _Source.of(self.options)
+        return _TopicReader(source, source.topics) if source.topics else _StreamReader(source)
 
 
 class _Reader(DataSourceReader):
     def __init__(self, source: _Source) -> None:
         self._source = source
+        self._ids: tuple[IdFilter, ...] = ()
 
     def partitions(self) -> Sequence[InputPartition]:
         source = self._source
-        return source.plan(source.files(), Compiled.open(source.index))
+        splits: Sequence[Split | Range]
+        if source.topics is None:
+            splits = plan_splits(source.files(), source.split_bytes)
+        else:
+            splits = ranges(*source.topics.positions())
+        return source.plan(splits, Compiled.open(source.index), self._ids)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        assert isinstance(partition, _Task)
+        return _run(partition)
+
+
+class _FilteringReader(_Reader):
+    """Filters on `doc_id` hold before documents are matched.
+
+    Spark refuses a reader that can do this while `spark.sql.python.filterPushdown.enabled` is not set, so
+    it is one that must be asked for.
+    """
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802 - Spark's name
+        """Takes note of what it can use; Spark still looks at all of them."""
+        self._ids = tuple(found for each in filters if (found := _id_filter(each)))
+        return filters
+
+
+_COMPARISONS: dict[type[Filter], Comparison] = {
+    EqualTo: "equal",
+    LessThan: "less",
+    LessThanOrEqual: "less_equal",
+    GreaterThan: "greater",
+    GreaterThanOrEqual: "greater_equal",
+    In: "is_in",
+    StringStartsWith: "starts_with",
+}
+
+
+def _id_filter(found: Filter) -> IdFilter | None:
+    """Only whole numbers and texts: for others Arrow and Spark may not agree on what is equal or less."""
+    comparison = _COMPARISONS.get(type(found))
+    if comparison is None or getattr(found, "attribute", None) != ("doc_id",):
+        return None
+    value = found.value  # type: ignore[attr-defined]
+    several = comparison == "is_in"
+    values = tuple(value) if several else (value,)
+    known = {type(each) for each in values} in ({int}, {str})
+    return IdFilter(comparison, values if several else value) if known else None
+
+
+def _run(partition: InputPartition) -> Iterator[Any]:
+    if isinstance(partition, _Task):
         return partition.run()
+    return iter(())  # Spark makes up a partition where there is none
 
 
 class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -236,7 +332,7 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             "newest": newest,
             "recent": json.dumps(self._remembered(recent | {file.path for file in new}, newest)),
             "files": json.dumps([(file.path, file.bytes) for file in new]),
-            "version": self._leased(start).hash,
+            "version": _leased(self._source.index, start).hash,
         }
 
     def _remembered(self, paths: set[str], newest: int) -> list[str]:
@@ -246,25 +342,81 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             if file.changed >= newest - _RECENT and file.path in paths
         )
 
-    def _leased(self, start: dict[str, Any]) -> Manifest:
-        """The newest version, with a lease for it and for that of the batch before."""
-        folder = folder_at(self._source.index)
-        before = Compiled.version(folder, start["version"]) if start["version"] else None
-        also = [before.manifest] if before else []
-        return lease_newest(folder, f"source-{start['stream']}", also)
-
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         if start == end:
             return []
         files = [Found(0, path, size) for path, size in json.loads(end["files"])]
-        folder = folder_at(self._source.index)
-        compiled = Compiled.version(folder, end["version"])
-        if compiled is None:
-            raise ValueError(
-                f"version {end['version'][:12]} of the subscriptions is gone from {folder.place}"
-            )
-        return self._source.plan(files, compiled)
+        splits = plan_splits(files, self._source.split_bytes)
+        return self._source.plan(splits, _version(self._source.index, end))
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        assert isinstance(partition, _Task)
-        return partition.run()
+        return _run(partition)
+
+
+class _TopicReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Offsets hold where a batch starts and ends in each partition."""
+
+    def __init__(self, source: _Source, topics: Topics) -> None:
+        self._source, self._topics = source, topics
+        self._until: Positions | None = None
+
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's name
+        first, behind = self._topics.positions()
+        starts = first if self._topics.starting == "earliest" else behind
+        return {"stream": uuid4().hex, "from": "{}", "to": json.dumps(starts), "version": ""}
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's name
+        most = self._topics.per_trigger
+        return ReadAllAvailable() if most is None else ReadMaxRows(most)
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's name
+        self._until = self._topics.positions()[1]
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
+        known: Positions = json.loads(start["to"])
+        first, behind = self._topics.positions()
+        if self._until is not None:
+            behind = {place: min(self._until.get(place, 0), end) for place, end in behind.items()}
+        # A partition that is new is read from its first message on.
+        begins = {place: known.get(place, first[place]) for place in behind}
+        for place, end in behind.items():
+            if self._until is None and end < begins[place]:
+                raise ValueError(
+                    f"{place} ends at {end}, and was read up to {begins[place]}: it was made anew"
+                )
+        ends = {place: max(end, begins[place]) for place, end in behind.items()}
+        # Also under "all available": Spark asks so for the last batches before it ends.
+        most = limit.max_rows if isinstance(limit, ReadMaxRows) else self._topics.per_trigger
+        ends = at_most(begins, ends, most)
+        if ends == begins:
+            return start
+        return {
+            "stream": start["stream"],
+            "from": json.dumps(begins),
+            "to": json.dumps(ends),
+            "version": _leased(self._source.index, start).hash,
+        }
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        if start == end:
+            return []
+        splits = ranges(json.loads(end["from"]), json.loads(end["to"]))
+        return self._source.plan(splits, _version(self._source.index, end))
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        return _run(partition)
+
+
+def _leased(index: str, start: dict[str, Any]) -> Manifest:
+    """The newest version, with a lease for it and for that of the batch before."""
+    folder = folder_at(index)
+    before = Compiled.version(folder, start["version"]) if start["version"] else None
+    return lease_newest(folder, f"source-{start['stream']}", [before.manifest] if before else [])
+
+
+def _version(index: str, end: dict[str, Any]) -> Compiled:
+    folder = folder_at(index)
+    compiled = Compiled.version(folder, end["version"])
+    if compiled is None:
+        raise ValueError(f"version {end['version'][:12]} of the subscriptions is gone from {folder.place}")
+    return compiled

@@ -36,7 +36,8 @@ _SCHEMA = (
     "host string, python string, pathcast string, pyarrow string, kafka string, problem string, "
     "sees boolean, memory bigint"
 )
-_WORKER_BYTES = 200_000_000  # of Python, Arrow and batches
+_WORKER_BYTES = 150_000_000  # of Python, Arrow and batches
+_TAKEN = 2.5  # bytes that the allocator takes for each that an index says it needs
 _TASKS_A_CORE = 4  # so that every executor gets one
 
 
@@ -275,4 +276,4 @@ def worker_bytes(compiled: Compiled) -> int:
     stats = Index.load(find_file(compiled.place, largest.index)).stats()
     remembered = max(84_000_000, 320 * stats["distinct"])
     versions = 2 if compiled.shards == 1 else 1
-    return int(versions * (stats["memory_bytes"] + remembered) + _WORKER_BYTES)
+    return int(versions * (_TAKEN * stats["memory_bytes"] + remembered) + _WORKER_BYTES)

@@ -27,7 +27,7 @@ from pathcast.spark.driver.answers import DEAD_COLUMNS, NODE_COLUMNS, answers
 from pathcast.spark.driver.columns import column_type, known_columns, quoted
 from pathcast.spark.driver.compile import compile_subscriptions
 from pathcast.spark.driver.compiled import Compiled, RejectedSubscriptions
-from pathcast.spark.driver.workers import bound_batches, on_worker, shard_files
+from pathcast.spark.driver.workers import asked_together, bound_batches, on_worker, shard_files
 from pathcast.spark.options import MatchOptions, takes_options
 from pathcast.spark.worker.match import MatchJob, match_batches
 from pathcast.spark.worker.route import RoutedJob, match_routed
@@ -171,7 +171,7 @@ class _Plan:
         if result != "dead" or (slow and self._options.mode != "DROPMALFORMED"):
             every = shard_files(spark, compiled, self._options)
             shards += [files for files in every if result != "dead" or files.shard.on_tree]
-        if compiled.manifest.routing and result != "dead":
+        if (compiled.manifest.routing or asked_together(compiled)) and result != "dead":
             found = self._routed(result, documents, compiled, [files for files in shards if files])
         else:
             frames = [self._mapped(result, documents, compiled, files) for files in shards]
@@ -183,9 +183,8 @@ class _Plan:
     def _routed(
         self, result: Result, documents: DataFrame, compiled: Compiled, shards: list[ShardFiles]
     ) -> DataFrame:
-        """One task for all shards: documents are read once, and ask the shards that they concern."""
+        """One task for all shards: documents are read once, and ask all or those that they concern."""
         manifest = compiled.manifest
-        assert manifest.routing is not None
         jobs = tuple(self._job(result, compiled, files) for files in shards)
         job = RoutedJob(compiled.place, manifest.routing, manifest.settings, jobs)
         function = on_worker(match_routed, job)

@@ -17,8 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from pathcast.spark.artifact import Field, Routing
-from pathcast.spark.requirements import Requirement, prefixed, requirements
-from pathcast.spark.worker.placing import required
+from pathcast.spark.requirements import Requirement, first_required, prefixed, requirements
 
 __all__ = ["SAMPLE", "placement"]
 
@@ -43,7 +42,7 @@ def placement(xpaths: Iterable[str], shards: int) -> Routing:
     order = {field: at for at, field in enumerate(_fields(needs))}
     counts: dict[str, Counter[Requirement]] = {field: Counter() for field in order}
     for xpath in rows:
-        found = required(xpath, order)
+        found = first_required(xpath, order)
         if found is not None:
             counts[found.field][found] += 1
     share = max(1, len(rows)) / shards

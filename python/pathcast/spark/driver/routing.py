@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -16,28 +17,52 @@ from pathcast.spark.driver.workers import on_worker
 from pathcast.spark.worker.compile import digest
 from pathcast.spark.worker.placing import PlacingJob, place_rows
 
-__all__ = ["placed", "sampled", "written"]
+__all__ = ["Ids", "count_ids", "placed", "sampled", "written"]
+
+_BROADCAST = 100_000  # ids that are there several times, which every worker may hold
 
 
-def sampled(rows: DataFrame, shards: int) -> Routing:
+class Ids(NamedTuple):
+    """How many rows there are, and how many ids that several of them have."""
+
+    rows: int
+    repeated: int
+
+
+def count_ids(rows: DataFrame) -> Ids:
+    """Only ids are read and shuffled for it."""
+    found = _copies(rows).agg(F.sum("copies"), F.count_if(F.col("copies") > 1)).collect()[0]
+    return Ids(found[0] or 0, found[1])
+
+
+def _copies(rows: DataFrame) -> DataFrame:
+    return rows.groupBy("id").agg(F.count(F.lit(1)).alias("copies"))
+
+
+def sampled(rows: DataFrame, ids: Ids, shards: int) -> Routing:
     """Where the rows are to go, decided from some of them: equal tables give equal samples."""
-    plain = rows.where(
+    some = rows.where(
         "xpath is not null and variables is null and (namespaces is null or size(namespaces) = 0)"
     )
-    some = plain
-    every = plain.count() // SAMPLE
+    every = ids.rows // SAMPLE
     if every > 1:
-        some = plain.where(F.pmod(F.xxhash64("id"), F.lit(every)) == 0)
+        some = some.where(F.pmod(F.xxhash64("id"), F.lit(every)) == 0)
     table = some.select("xpath").orderBy("xpath").limit(2 * SAMPLE).toArrow()
     return placement(table["xpath"].to_pylist(), shards)
 
 
-def placed(rows: DataFrame, routing: Routing) -> DataFrame:
+def placed(rows: DataFrame, ids: Ids, routing: Routing) -> DataFrame:
     """The rows, each with its shard and with what it requires."""
     spread = F.pmod(F.xxhash64("id"), F.lit(1 << 30)).cast("int")
-    # Few ids are there twice, if any: only ids are shuffled to find them, and rows stay where they are.
-    several = rows.groupBy("id").agg(F.count(F.lit(1)).alias("copies")).where("copies > 1")
-    counted = rows.drop("shard").join(several, "id", "left").withColumn("spread", spread)
+    bare = rows.drop("shard")
+    # Spark would shuffle all rows to join them with the ids that are there several times: mostly none are.
+    if ids.repeated:
+        several = _copies(rows).where("copies > 1")
+        few = ids.repeated <= _BROADCAST
+        counted = bare.join(F.broadcast(several) if few else several, "id", "left")
+    else:
+        counted = bare.withColumn("copies", F.lit(None).cast("bigint"))
+    counted = counted.withColumn("spread", spread)
     names = [f"`{name}` {kind}" for name, kind in counted.dtypes if name not in ("spread", "copies")]
     schema = ", ".join(["shard int", *names, "required string"])
     return counted.mapInArrow(on_worker(place_rows, PlacingJob(routing)), schema)

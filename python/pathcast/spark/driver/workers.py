@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathcast.spark.driver.compiled import Compiled
     from pathcast.spark.options import MatchOptions
 
-__all__ = ["bound_batches", "on_worker", "opened_from", "shard_files"]
+__all__ = ["asked_together", "bound_batches", "on_worker", "opened_from", "shard_files"]
 
 _MISSING = (
     "this Spark worker cannot import pathcast. Install it where the executors run (pip install "
@@ -34,6 +34,8 @@ _MISSING = (
     "environment that has it: spark-submit --archives environment.tar.gz#environment, or "
     "spark.addArtifacts(..., archive=True)"
 )
+TOGETHER = 200 << 20
+"""Bytes of index files: four times as much in memory, which the process of an executor keeps open."""
 _SETTING = "spark.sql.execution.arrow.maxBytesPerBatch"
 
 Argument = TypeVar("Argument")
@@ -77,13 +79,26 @@ def opened_from(
     compiled: Compiled, options: MatchOptions, shipped: Shipped | None = None
 ) -> list[ShardFiles]:
     """Where workers find each shard that they see or were sent."""
-    # Of its own, a worker holds one shard; without shards, two versions, for jobs that take turns.
-    keep = 2 if compiled.shards == 1 else 1
+    # Of its own, a worker holds one shard, or those that are asked together; without shards, two versions,
+    # for jobs that take turns.
+    keep = 2 if compiled.shards == 1 else compiled.shards if asked_together(compiled) else 1
     folder, manifest = compiled.place, compiled.manifest
     return [
         ShardFiles(folder, shard, manifest.settings, options.engine, keep, options.share, shipped)
         for shard in manifest.shards
     ]
+
+
+def asked_together(compiled: Compiled) -> bool:
+    """Whether one task asks all shards, so that documents are read once.
+
+    Where documents are not routed, only shards that stay open together: to open them again for every 64 MB
+    of documents would cost more than to read documents again.
+    """
+    shards = compiled.manifest.shards
+    if compiled.manifest.routing:
+        return False
+    return len(shards) > 1 and sum(shard.index_bytes for shard in shards) <= TOGETHER
 
 
 def bound_batches(spark: SparkSession, size: int) -> None:

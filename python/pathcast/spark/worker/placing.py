@@ -9,10 +9,10 @@ from zlib import crc32
 import pyarrow as pa
 
 from pathcast.spark.artifact import Routing
-from pathcast.spark.requirements import Requirement, prefixed, requirements
+from pathcast.spark.requirements import first_required, prefixed
 from pathcast.spark.worker.shards import Batches
 
-__all__ = ["PlacingJob", "place_of", "place_rows", "required"]
+__all__ = ["PlacingJob", "place_of", "place_rows"]
 
 
 @dataclass(frozen=True)
@@ -41,19 +41,9 @@ def place_rows(batches: Batches, job: PlacingJob) -> Batches:
         yield pa.RecordBatch.from_pydict(columns)
 
 
-def required(xpath: str, order: Mapping[str, int]) -> Requirement | None:
-    """The requirement that counts; None if there is none."""
-    best, least = None, len(order)
-    for each in requirements(xpath):
-        place = order.get(each.field, least)
-        if place < least:
-            best, least = each, place
-    return best
-
-
 def place_of(xpath: str, routing: Routing, order: Mapping[str, int]) -> tuple[str | None, int, int]:
     """What an expression requires, None if nothing is known, and the shards it may be in, first and last."""
-    found = required(xpath, order)
+    found = first_required(xpath, order)
     if found is None:
         return None, *routing.always
     field = routing.fields[order[found.field]]

@@ -1,8 +1,9 @@
-"""Matches documents with the shards that they can concern, within a worker.
+"""Matches documents with all shards in one task, or with those that they can concern, within a worker.
 
 A small index of what subscriptions require tells for every document which shards to ask. Documents are read
 and routed once and held, up to a number of bytes; then the shards take their turns, each with the documents
 that concern it, so that a worker holds one shard at a time. Bad documents go to the first shard, which tells.
+Without such an index every document concerns every shard, and is still read once.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class RoutedJob:
     """The jobs of all shards, in order."""
 
     folder: str
-    routing: Routing
+    routing: Routing | None
     settings: Settings
     jobs: tuple[MatchJob, ...]
     held: int = HELD
@@ -65,8 +66,13 @@ class Router:
 
 def match_routed(batches: Batches, job: RoutedJob, meter: Meter | None = None) -> Batches:
     """The rows that the jobs ask for."""
-    router = open_router(job.folder, job.routing, job.settings, len(job.jobs))
+    router = open_router(job.folder, job.routing, job.settings, len(job.jobs)) if job.routing else None
     for ids, documents in _held(batches, job.held):
+        if router is None:
+            for each in job.jobs:
+                batch = pa.RecordBatch.from_arrays([ids, documents], ["id", "document"])
+                yield from match_batches(iter([batch]), each, meter)
+            continue
         concerned = router.concerned(documents)
         for shard, each in zip(concerned, job.jobs, strict=True):
             if shard.any():
