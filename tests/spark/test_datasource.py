@@ -18,7 +18,7 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql.streaming.datasource import ReadMaxFiles
-from pyspark.sql.types import StructType
+from pyspark.sql.types import ArrayType, IntegerType, StructType
 
 from pathcast.spark import PathcastDataSource, compile_subscriptions, match_files, remove_unused
 from pathcast.spark.driver.splits import find_files, plan_splits
@@ -87,8 +87,9 @@ def test_lists_of_ids_become_rows(spark: SparkSession, tmp_path: Path) -> None:
     tagged = both.tagged.select("doc_id", "subscription_id", "kind").collect()
     assert [tuple(row) for row in tagged if row.kind] == [("bad", None, "malformed")]
     assert len(tagged) == 8
-    lists = source(spark, compiled.path, tmp_path / "one.parquet", shape="lists").collect()
-    assert [tuple(row) for row in lists] == [("x", [1, 2, 3]), ("z", [2])]
+    lists = source(spark, compiled.path, tmp_path / "one.parquet", shape="lists")
+    assert [tuple(row) for row in lists.collect()] == [("x", [1, 2, 3]), ("z", [2])]
+    assert lists.schema["found"].dataType == ArrayType(IntegerType(), containsNull=False)  # Java need not look
     with pytest.raises(Exception, match="shape must be one of lists, rows"):
         source(spark, compiled.path, tmp_path / "one.parquet", shape="table").collect()
 
