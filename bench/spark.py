@@ -37,7 +37,7 @@ PART = max(200, int(25_000 * scale()))  # documents of a round
 LONG, LONG_ROUNDS = max(200, int(100_000 * scale())), 4  # documents of a part of a round; two rounds warm
 WARM, ROUNDS = 2, 4
 SIZES = (10_000, 100_000, 1_000_000)
-ALERTS = {1_000: 4, 10_000: 2, 100_000: 1}
+ALERTS = {1_000: 4, 10_000: 4, 100_000: 2}
 """Subscriptions: parts of a round, so that a job takes seconds and its start little of them."""
 FILES = 16
 SLICE = 3_000  # documents that the core gets at once, about as many as Spark sends to a worker
