@@ -18,10 +18,10 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql.streaming.datasource import ReadMaxFiles
-from pyspark.sql.types import StructType
+from pyspark.sql.types import ArrayType, IntegerType, StructType
 
 from pathcast.spark import PathcastDataSource, compile_subscriptions, match_files, remove_unused
-from pathcast.spark.driver.splits import find_files, plan_splits
+from pathcast.spark.driver.splits import Found, find_files, plan_splits
 from pathcast.spark.worker.splits import ReadJob, read_split
 from pathcast.spark.worker.unpack import UnpackJob
 from tests.spark.data import World, world
@@ -87,8 +87,10 @@ def test_lists_of_ids_become_rows(spark: SparkSession, tmp_path: Path) -> None:
     tagged = both.tagged.select("doc_id", "subscription_id", "kind").collect()
     assert [tuple(row) for row in tagged if row.kind] == [("bad", None, "malformed")]
     assert len(tagged) == 8
-    lists = source(spark, compiled.path, tmp_path / "one.parquet", shape="lists").collect()
-    assert [tuple(row) for row in lists] == [("x", [1, 2, 3]), ("z", [2])]
+    lists = source(spark, compiled.path, tmp_path / "one.parquet", shape="lists")
+    assert [tuple(row) for row in lists.collect()] == [("x", [1, 2, 3]), ("z", [2])]
+    # Java need not look at every member.
+    assert lists.schema["found"].dataType == ArrayType(IntegerType(), containsNull=False)
     with pytest.raises(Exception, match="shape must be one of lists, rows"):
         source(spark, compiled.path, tmp_path / "one.parquet", shape="table").collect()
 
@@ -180,6 +182,16 @@ def test_splits_are_packed_and_cut(tmp_path: Path) -> None:
     assert all(len(each) < 2 for each in tables), "row groups of one file are one piece of a split"
     assert [number for each in tables for groups in each for number in groups] == list(range(10))
     assert len(pieces) == 100 + sum(map(len, tables))
+
+
+def test_the_last_splits_are_small(tmp_path: Path) -> None:
+    names = [f"{number:03}.xml" for number in range(100)]
+    files = [Found(number, str(tmp_path / name), 1 << 20) for number, name in enumerate(names)]
+    splits = plan_splits(files)
+    sizes = [sum(piece.bytes for piece in split.pieces) for split in splits]
+    assert sizes == sorted(sizes, reverse=True)
+    assert (sizes[0], sizes[-1]) == (12 << 20, 3 << 20)
+    assert [piece.path for split in splits for piece in split.pieces] == [file.path for file in files]
 
 
 def test_large_documents_do_not_share_the_batches_of_small_ones(tmp_path: Path) -> None:

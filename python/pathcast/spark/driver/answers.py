@@ -66,8 +66,10 @@ def sent_columns(result: Result, id_type: DataType, manifest: Manifest, nodes: b
     if result not in ("matches", "tagged"):
         return columns(result, id_type, manifest, nodes)
     match = _match(manifest, nodes)
-    found = StructField("found", ArrayType(match if len(match) > 1 else match[0].dataType))
-    return StructType([StructField("doc_id", id_type), found, *(_DEAD if result == "tagged" else [])])
+    # A dead letter among matches is a list of one null; other lists hold none, and Java need not look.
+    found = ArrayType(match if len(match) > 1 else match[0].dataType, containsNull=result == "tagged")
+    fields = [StructField("doc_id", id_type), StructField("found", found)]
+    return StructType(fields + (_DEAD if result == "tagged" else []))
 
 
 def unlisted(sent: DataFrame, schema: StructType) -> DataFrame:
@@ -81,7 +83,8 @@ def unlisted(sent: DataFrame, schema: StructType) -> DataFrame:
 
 def _fields(result: Result, manifest: Manifest, nodes: bool) -> list[StructField]:
     match = _match(manifest, nodes)
-    subscriptions = StructField("subscriptions", ArrayType(match["subscription_id"].dataType))
+    ids = ArrayType(match["subscription_id"].dataType, containsNull=False)
+    subscriptions = StructField("subscriptions", ids)
     fields = {
         "matches": match.fields,
         "dead": _DEAD,

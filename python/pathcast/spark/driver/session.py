@@ -26,6 +26,9 @@ _JAVA = (
     "-XX:Tier4InvocationThreshold=50000",
     "-XX:Tier4MinInvocationThreshold=10000",
     "-XX:Tier4CompileThreshold=100000",
+    # Arrow would check every number that Java takes out of a list, which Spark has done by then.
+    "-Darrow.enable_unsafe_memory_access=true",
+    "-Darrow.enable_null_check_for_get=false",
 )
 
 

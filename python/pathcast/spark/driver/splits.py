@@ -1,7 +1,8 @@
 """Plans the splits of the data source: which files there are, of what kind, and how tasks share them.
 
-Small files are packed together and large Parquet files are cut at row groups, so that tasks are of about the
-same size. An archive or a file that is cut into records is one split: it can only be read from its start.
+Small files are packed together and large Parquet files are cut at row groups. Splits become smaller towards
+the end: few and large tasks come first, and no core waits long for the last one. An archive or a file that is
+cut into records is one split: it can only be read from its start.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from pathcast.spark.worker.unpack import file_system, open_file
 
 __all__ = ["Found", "find_files", "id_type", "is_parquet", "plan_splits"]
 
-_SMALLEST, _LARGEST = 4 << 20, 64 << 20  # bytes of a split, if there is a choice
-_SPLITS = 16  # for as many the sizes lie between
+_SMALLEST, _LARGEST = 6 << 20, 64 << 20  # bytes of a split, if there is a choice
+_SHARE = 8  # a split is this part of what is left, if its size lies between
 _OPENING = 16 << 10  # bytes that opening a file costs as much as
 
 
@@ -101,16 +102,17 @@ _DOCUMENTS = (pa.types.is_string, pa.types.is_binary, pa.types.is_large_string, 
 
 
 def plan_splits(files: Sequence[Found], size: int | None = None) -> list[Split]:
-    """Splits of about `size` bytes; if not given, as suits the whole."""
+    """Splits of about `size` bytes; if not given, large ones first."""
     pieces = [piece for file in files for piece in _pieces(file)]
-    if size is None:
-        size = min(_LARGEST, max(_SMALLEST, sum(piece.bytes for piece in pieces) // _SPLITS))
+    left = sum(piece.bytes for piece in pieces)
     splits: list[Split] = []
     open_pieces: list[Piece] = []
     filled = 0
     for piece in pieces:
-        if open_pieces and filled + piece.bytes > size:
+        limit = size or min(_LARGEST, max(_SMALLEST, left // _SHARE))
+        if open_pieces and filled + piece.bytes > limit:
             splits.append(Split(_joined(open_pieces)))
+            left -= sum(each.bytes for each in open_pieces)
             open_pieces, filled = [], 0
         open_pieces.append(piece)
         filled += piece.bytes + _OPENING

@@ -46,13 +46,12 @@ def delivered(ids: Any, groups: Groups, shard: OpenShard) -> Iterator[Any]:
     while at < len(starts):
         end = max(at + 1, int(np.searchsorted(cut, cut[at] + answers.SENT, side="right")) - 1)
         first, last = int(cut[at]), int(cut[end])
-        bounds = pa.array(cut[at : end + 1] - first, pa.int32())
         subscriptions = shard.ids.take(pa.array(rows[places[first:last]]))
         yield pa.RecordBatch.from_pydict(
             {
                 "doc_id": ids.take(pa.array(of[starts[at:end]])),
                 "subscriber": names.take(pa.array(who[starts[at:end]])),
-                "subscriptions": pa.ListArray.from_arrays(bounds, subscriptions),
+                "subscriptions": answers.listed(cut[at : end + 1] - first, subscriptions),
             }
         )
         at = end

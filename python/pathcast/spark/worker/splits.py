@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from pathcast.errors import PathcastError
 from pathcast.spark.worker.shards import Batches
-from pathcast.spark.worker.unpack import UnpackJob, open_file, unpack
+from pathcast.spark.worker.unpack import UnpackJob, file_system, unpack
 
 __all__ = ["Piece", "ReadJob", "Split", "read_split"]
 
@@ -62,7 +62,9 @@ def read_split(split: Split, job: ReadJob) -> Batches:
 def _row_groups(piece: Piece, job: ReadJob) -> Iterator[Any]:
     assert piece.row_groups is not None
     names = [job.id, job.document]
-    with open_file(piece.path) as source:
+    system, inside = file_system(piece.path)
+    # As Arrow opens it: through a file of Python's, every page is copied once more, under its lock.
+    with system.open_input_file(inside) as source:
         try:
             # Not buffered ahead: that would hold a whole row group, however large its documents are.
             with pq.ParquetFile(source, pre_buffer=False) as file:
