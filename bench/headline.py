@@ -402,7 +402,13 @@ TABLES: dict[str, Table] = {
         "network-tables", "no covering", "covering", "covered %", "perfect merging", "merging 10 %"
     ),
     "network-insertion": plain(
-        "network-insertion", "set A / s", "set A, of the first", "set B / s", "set B, of the first"
+        "network-insertion",
+        "set A / s",
+        "set A, of the first",
+        "set B / s",
+        "set B, of the first",
+        "twigs / s",
+        "twigs, of the first",
     ),
     "network-traffic": plain("network-traffic", "messages", "% of first", "paper", "paper %", "false %"),
     "network-growth": plain(
