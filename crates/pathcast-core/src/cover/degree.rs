@@ -5,7 +5,11 @@
 //! automaton is made deterministic on the way, level by level; a path at which the merger can no longer be satisfied
 //! is left, so narrow mergers cost little. Counts are doubles, their ratio is what is asked for.
 
-use hashbrown::HashMap;
+use std::hash::BuildHasher;
+use std::rc::Rc;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+use rustc_hash::FxHashMap;
 
 use super::advertisement::Advertisement;
 use crate::names::{NameId, Names};
@@ -63,11 +67,83 @@ fn advance(levels: &[Level], progress: Progress, label: Option<NameId>, names: &
     next
 }
 
-/// The names that may come next, each with where it leads.
-type Successors = Vec<(Option<NameId>, Vec<u32>)>;
+/// The names that may come next, each with the set of states that it leads to.
+type Successors = Vec<(Option<NameId>, u32)>;
 
-/// Where paths stand in an advertisement, and how far the merger and its members have come there.
-type Situation = (Vec<u32>, Vec<Progress>);
+/// Sets of states of an advertisement, by number, and what follows on each.
+#[derive(Default)]
+struct States {
+    numbers: FxHashMap<Vec<u32>, u32>,
+    sets: Vec<Vec<u32>>,
+    followed: Vec<Option<Rc<Successors>>>,
+}
+
+impl States {
+    fn number(&mut self, states: Vec<u32>) -> u32 {
+        if let Some(&number) = self.numbers.get(&states) {
+            return number;
+        }
+        let number = self.sets.len() as u32;
+        self.sets.push(states.clone());
+        self.followed.push(None);
+        self.numbers.insert(states, number);
+        number
+    }
+
+    fn successors(&mut self, number: u32, advertisement: &Advertisement) -> Rc<Successors> {
+        if let Some(found) = &self.followed[number as usize] {
+            return found.clone();
+        }
+        let below = successors(advertisement, &self.sets[number as usize]);
+        let found: Successors =
+            below.into_iter().map(|(label, states)| (label, self.number(states))).collect();
+        let found = Rc::new(found);
+        self.followed[number as usize] = Some(found.clone());
+        found
+    }
+}
+
+/// The situations on one level: where paths stand in an advertisement, and how far the merger and its members have come
+/// there. They stand in a row, so that a level costs no allocation for each.
+#[derive(Default)]
+struct Row {
+    /// The number of a set of states, and how many paths lead here.
+    places: Vec<(u32, f64)>,
+    /// As many for each place: of the merger, then of its members.
+    progress: Vec<Progress>,
+    known: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+}
+
+impl Row {
+    fn clear(&mut self) {
+        self.places.clear();
+        self.progress.clear();
+        self.known.clear();
+    }
+
+    /// The situation whose progress was pushed last, with so many more paths.
+    fn add(&mut self, states: u32, width: usize, count: f64) {
+        let (before, last) = self.progress.split_at(self.progress.len() - width);
+        let hash = self.hasher.hash_one((states, last));
+        let same = |&at: &u32| {
+            let from = at as usize * width;
+            self.places[at as usize].0 == states && before[from..from + width] == *last
+        };
+        if let Some(&at) = self.known.find(hash, same) {
+            self.places[at as usize].1 += count;
+            self.progress.truncate(before.len());
+            return;
+        }
+        let (places, progress, hasher) = (&self.places, &self.progress, &self.hasher);
+        let again = |&at: &u32| {
+            let from = at as usize * width;
+            hasher.hash_one((places[at as usize].0, &progress[from..from + width]))
+        };
+        self.known.insert_unique(hash, places.len() as u32, again);
+        self.places.push((states, count));
+    }
+}
 
 /// The share of the merger's paths that no member selects; nothing when it selects none, or they are too many to say.
 pub fn imperfect_degree(
@@ -85,47 +161,49 @@ pub fn imperfect_degree(
     if merger.len() > depth {
         return None;
     }
-    let mut followed: HashMap<Vec<u32>, Successors> = HashMap::default();
-    let mut now: HashMap<Situation, f64> = HashMap::default();
-    now.insert((vec![0], vec![1; members.len() + 1]), 1.0);
+    let width = members.len() + 1;
+    let mut states = States::default();
+    let (mut now, mut next) = (Row::default(), Row::default());
+    now.places.push((states.number(vec![0]), 1.0));
+    now.progress.resize(width, 1);
     let (mut selected, mut wanted) = (0.0, 0.0);
     for _ in 0..depth {
-        let mut next: HashMap<Situation, f64> = HashMap::default();
-        for ((states, progress), count) in now {
-            if !followed.contains_key(&states) {
-                followed.insert(states.clone(), successors(advertisement, &states));
-            }
-            for (label, below) in &followed[&states] {
+        for (&(place, count), progress) in now.places.iter().zip(now.progress.chunks_exact(width)) {
+            for &(label, below) in states.successors(place, advertisement).iter() {
                 // Most names lead nowhere, and then the members need not be asked.
-                let own = advance(&merger, progress[0], *label, names);
+                let own = advance(&merger, progress[0], label, names);
                 if own == 0 {
                     continue;
                 }
-                let mut further = Vec::with_capacity(progress.len());
-                further.push(own);
+                let from = next.progress.len();
+                next.progress.push(own);
                 let pairs = members.iter().zip(&progress[1..]);
-                further.extend(pairs.map(|(levels, &progress)| advance(levels, progress, *label, names)));
+                next.progress
+                    .extend(pairs.map(|(levels, &progress)| advance(levels, progress, label, names)));
                 if own >> merger.len() & 1 == 1 {
                     selected += count;
-                    let mut pairs = members.iter().zip(&further[1..]);
+                    let mut pairs = members.iter().zip(&next.progress[from + 1..]);
                     let is_wanted = pairs.any(|(levels, progress)| progress >> levels.len() & 1 == 1);
                     wanted += if is_wanted { count } else { 0.0 };
                 }
-                if own & !(1 << merger.len()) != 0 {
-                    *next.entry((below.clone(), further)).or_default() += count;
+                if own & !(1 << merger.len()) == 0 {
+                    next.progress.truncate(from);
+                } else {
+                    next.add(below, width, count);
                 }
             }
         }
-        if next.len() > SITUATIONS {
+        if next.places.len() > SITUATIONS {
             return None;
         }
-        now = next;
+        std::mem::swap(&mut now, &mut next);
+        next.clear();
     }
     (selected > 0.0).then(|| 1.0 - wanted / selected)
 }
 
 /// The names that may come next, and where each leads; a wildcard is one more name that nobody knows.
-fn successors(advertisement: &Advertisement, states: &[u32]) -> Successors {
+fn successors(advertisement: &Advertisement, states: &[u32]) -> Vec<(Option<NameId>, Vec<u32>)> {
     let below = states.iter().flat_map(|&state| &advertisement.follow[state as usize]);
     let mut below: Vec<(Option<NameId>, u32)> =
         below.map(|&state| (advertisement.labels[state as usize], state)).collect();

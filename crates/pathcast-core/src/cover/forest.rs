@@ -5,12 +5,12 @@
 //! that nothing covers becomes a root and takes the roots that it covers as children. When a root leaves, each of its
 //! children finds another root or becomes one: what was hidden surfaces.
 //!
-//! Invariants: no root covers another; every other expression is covered by its parent. Roots are found by
-//! names that follow each other ([`Chains`]), otherwise through a [`Trie`] of their linear paths, and tree patterns by
-//! what they require ([`Twigs`]), so an insertion does not compare with everyone. Expressions without a linear path
+//! Invariants: no root covers another; every other expression is covered by its parent. Plain paths are found by
+//! names that follow each other ([`Chains`]), otherwise through a [`Trie`], and tree patterns by what they require and
+//! what is present in them ([`Twigs`]), so an insertion does not compare with everyone. Expressions without a linear path
 //! (`not(//a)`) are kept in a list of which only the first [`LOOSE`] are looked at. At most [`VERIFIED`] proofs are
-//! tried for a new expression, and [`SEEN`] paths looked at that a tree pattern may cover: beyond that coverings are
-//! missed, which costs messages and never a document.
+//! tried for a new expression, and [`SEEN`] others looked at that it may cover, where one of both is a tree pattern:
+//! beyond that coverings are missed, which costs messages and never a document.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use super::word::Word;
 const LOOSE: usize = 64;
 /// Tree patterns that a new expression is compared with.
 const VERIFIED: usize = 256;
-/// Expressions with a fitting path that are looked at for plain paths, which tree patterns rarely cover.
+/// Expressions that are looked at for those that a tree pattern covers, or for tree patterns that are covered.
 const SEEN: usize = 1_024;
 
 /// What became of an expression that was inserted.
@@ -81,7 +81,7 @@ impl Forest {
         if self.chains.is_stale() {
             self.chains.forget_specifics();
             for (&root, member) in self.members.iter().filter(|(_, member)| member.parent.is_none()) {
-                for path in member.expression.linear.iter().chain(&member.expression.had) {
+                if let Some(path) = &member.expression.linear {
                     self.chains.insert_specific(path, root);
                 }
             }
@@ -178,6 +178,7 @@ impl Forest {
         if let Some(path) = &expression.linear {
             let has_chain = self.chains.insert_general(path, handle);
             self.trie.insert(path, handle, if has_chain { Role::Had } else { Role::Both });
+            self.chains.insert_specific(path, handle);
             self.by_path += 1;
         } else {
             if !self.twigs.insert_general(newcomer.required(), handle) {
@@ -187,12 +188,6 @@ impl Forest {
                 }
             }
             self.twigs.insert_specific(newcomer.present(), handle);
-            for path in &expression.had {
-                self.trie.insert(path, handle, Role::Had);
-            }
-        }
-        for path in expression.linear.iter().chain(&expression.had) {
-            self.chains.insert_specific(path, handle);
         }
     }
 
@@ -201,6 +196,7 @@ impl Forest {
         if let Some(path) = &expression.linear {
             let has_chain = self.chains.remove_general(path, handle);
             self.trie.remove(path, handle, if has_chain { Role::Had } else { Role::Both });
+            self.chains.forget_specific(path);
             self.by_path -= 1;
         } else {
             if !self.twigs.remove_general(handle) {
@@ -210,12 +206,6 @@ impl Forest {
                 }
             }
             self.twigs.forget_specific(handle);
-            for path in &expression.had {
-                self.trie.remove(path, handle, Role::Had);
-            }
-        }
-        for path in expression.linear.iter().chain(&expression.had) {
-            self.chains.forget_specific(path);
         }
     }
 
@@ -290,22 +280,16 @@ impl Forest {
     fn find_covered(&self, newcomer: &Newcomer<'_>) -> Vec<Handle> {
         let Newcomer { expression, registry, .. } = *newcomer;
         let mut found: Vec<Handle> = Vec::new();
-        let mut tried = 0;
         if expression.is_linear() {
-            self.with_path_below(newcomer, &|_| true, &mut |root| {
-                let specific = &self.members[&root].expression;
-                if specific.is_linear() {
-                    found.push(root);
-                    return false;
-                }
-                tried += 1;
-                if registry.covers(expression, specific) {
-                    found.push(root);
-                }
-                tried >= VERIFIED
+            self.paths_below(newcomer, &mut |root| {
+                found.push(root);
+                false
             });
         } else {
-            self.covered_by_twig(newcomer, &mut found);
+            self.paths_covered_by_twig(newcomer, &mut found);
+        }
+        if self.twigs.has_specifics() {
+            self.twigs_covered(newcomer, &mut found);
         }
         let listed = self.loose.iter().take(LOOSE).copied();
         found.extend(listed.filter(|handle| registry.covers(expression, &self.members[handle].expression)));
@@ -314,53 +298,62 @@ impl Forest {
         found
     }
 
-    /// The roots that a tree pattern covers: other tree patterns by their atoms, plain paths by a path.
-    fn covered_by_twig(&self, newcomer: &Newcomer<'_>, found: &mut Vec<Handle>) {
+    /// The tree patterns that an expression covers, by their atoms.
+    fn twigs_covered(&self, newcomer: &Newcomer<'_>, found: &mut Vec<Handle>) {
         let Newcomer { expression, registry, .. } = *newcomer;
-        let required = newcomer.required();
         let (mut tried, mut seen) = (0, 0);
-        let mut visit = |root: Handle| {
-            tried += 1;
-            if registry.covers(expression, &self.members[&root].expression) {
-                found.push(root);
-            }
-            tried >= VERIFIED
-        };
-        self.twigs.covered(required, &mut visit);
-        let by_atoms = !required.atoms.is_empty();
-        if by_atoms && (required.is_valued || self.plain == 0) {
-            return;
-        }
-        let fits = |specific: &Expression| match &specific.linear {
-            Some(path) => {
-                let names = path.steps.iter().fold(0, |all, step| all | bit(step.name));
-                required.names & !names == 0
-            }
-            None => !by_atoms,
-        };
-        self.with_path_below(newcomer, &fits, &mut |root| {
+        self.twigs.covered(newcomer.required(), &mut |root| {
+            let specific = &self.members[&root].expression;
             seen += 1;
-            fits(&self.members[&root].expression) && visit(root) || seen >= SEEN
+            // A path covers one that every document has: quicker to see than to prove.
+            let may_be = expression.linear.as_ref().is_none_or(|path| {
+                let below = |had| Word::new(had, &registry.names).is_covered_by(path, &registry.names);
+                specific.had.iter().any(below)
+            });
+            if may_be {
+                tried += 1;
+                if registry.covers(expression, specific) {
+                    found.push(root);
+                }
+            }
+            tried >= VERIFIED || seen >= SEEN
         });
     }
 
-    /// Gives the roots that have a path which one that an expression needs covers; `fits` is a first look.
-    fn with_path_below(
-        &self,
-        newcomer: &Newcomer<'_>,
-        fits: &impl Fn(&Expression) -> bool,
-        visit: &mut impl FnMut(Handle) -> bool,
-    ) {
+    /// The plain paths that a tree pattern covers, which are few: by a path that it needs.
+    fn paths_covered_by_twig(&self, newcomer: &Newcomer<'_>, found: &mut Vec<Handle>) {
+        let Newcomer { expression, registry, .. } = *newcomer;
+        let required = newcomer.required();
+        if self.plain == 0 || required.is_valued {
+            return;
+        }
+        let (mut tried, mut seen) = (0, 0);
+        self.paths_below(newcomer, &mut |root| {
+            let specific = &self.members[&root].expression;
+            let steps = specific.linear.iter().flat_map(|path| &path.steps);
+            let names = steps.fold(0, |all, step| all | bit(step.name));
+            seen += 1;
+            if required.names & !names == 0 {
+                tried += 1;
+                if registry.covers(expression, specific) {
+                    found.push(root);
+                }
+            }
+            tried >= VERIFIED || seen >= SEEN
+        });
+    }
+
+    /// Gives the plain paths among the roots that a path covers which an expression needs.
+    fn paths_below(&self, newcomer: &Newcomer<'_>, visit: &mut impl FnMut(Handle) -> bool) {
         let Newcomer { handle, expression, registry, .. } = *newcomer;
         for path in expression.linear.iter().chain(&expression.needed) {
             let is_known = self.chains.covered(path, &mut |other| {
                 let member = self.members.get(&other).filter(|member| member.parent.is_none());
-                let Some(specific) = member.map(|member| &member.expression) else { return false };
-                let is_covered =
-                    |specific| Word::new(specific, &registry.names).is_covered_by(path, &registry.names);
+                let specific = member.and_then(|member| member.expression.linear.as_ref());
                 other != handle
-                    && fits(specific)
-                    && specific.linear.iter().chain(&specific.had).any(is_covered)
+                    && specific.is_some_and(|specific| {
+                        Word::new(specific, &registry.names).is_covered_by(path, &registry.names)
+                    })
                     && visit(other)
             });
             if !is_known {

@@ -76,13 +76,26 @@ struct List {
     onward: u128,
 }
 
+/// A pattern that others may cover, in a list.
+#[derive(Clone, Copy, Debug)]
+struct Specific {
+    /// Its atoms: most that do not fit are told apart without a look at anything else.
+    bits: u64,
+    handle: Handle,
+}
+
+/// Half as many bits.
+fn folded(bits: u128) -> u64 {
+    bits as u64 | (bits >> 64) as u64
+}
+
 /// Tree patterns by their atoms.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Twigs {
     generals: FxHashMap<Key, List>,
     /// By pattern: the lists that lead to it, its own last.
     ways: FxHashMap<Handle, Vec<Key>>,
-    specifics: FxHashMap<Atom, Vec<Handle>>,
+    specifics: FxHashMap<Atom, Vec<Specific>>,
     /// By pattern that others may cover: the atoms that are present in it, also as bits.
     known: FxHashMap<Handle, (u128, Box<[Atom]>)>,
     kept: usize,
@@ -139,11 +152,13 @@ impl Twigs {
 
     /// Keeps a pattern that others may cover.
     pub(super) fn insert_specific(&mut self, present: &[Atom], handle: Handle) {
+        let all = bits(present);
+        let specific = Specific { bits: folded(all), handle };
         for &atom in present {
-            self.specifics.entry(atom).or_default().push(handle);
+            self.specifics.entry(atom).or_default().push(specific);
         }
         self.kept += present.len();
-        self.known.insert(handle, (bits(present), present.into()));
+        self.known.insert(handle, (all, present.into()));
     }
 
     /// Such a pattern has left.
@@ -163,6 +178,11 @@ impl Twigs {
         self.specifics = FxHashMap::default();
         self.known = FxHashMap::default();
         (self.kept, self.stale) = (0, 0);
+    }
+
+    /// Whether a pattern is kept that others may cover.
+    pub(super) fn has_specifics(&self) -> bool {
+        !self.known.is_empty()
     }
 
     /// Whether no pattern is kept that may cover others.
@@ -203,18 +223,26 @@ impl Twigs {
         false
     }
 
-    /// Gives the patterns in which all required atoms may be present, until `visit` says that it is enough.
+    /// Gives the patterns in which all required atoms may be present, until `visit` says that it is enough. Where none is
+    /// required, that is all of them, in no order.
     pub(super) fn covered(&self, required: &Required, visit: &mut impl FnMut(Handle) -> bool) {
+        let demands = Demands::new(required);
+        if required.atoms.is_empty() {
+            let mut all = self.known.iter().filter(|(_, (_, present))| demands.are_met(present));
+            all.any(|(&handle, _)| visit(handle));
+            return;
+        }
         let lists = required.atoms.iter().map(|atom| self.specifics.get(atom));
         // An atom that nobody has: nothing is covered.
         let Some(Some(rarest)) = lists.min_by_key(|list| list.map_or(0, Vec::len)) else { return };
-        let (wanted, demands) = (bits(&required.atoms), Demands::new(required));
-        for &handle in rarest {
+        let wanted = bits(&required.atoms);
+        let folded = folded(wanted);
+        for specific in rarest.iter().filter(|specific| folded & !specific.bits == 0) {
             let fits = self
                 .known
-                .get(&handle)
+                .get(&specific.handle)
                 .is_some_and(|(bits, present)| wanted & !bits == 0 && demands.are_met(present));
-            if fits && visit(handle) {
+            if fits && visit(specific.handle) {
                 return;
             }
         }
@@ -225,11 +253,11 @@ impl Twigs {
         let lists = self.generals.values().map(|list| {
             list.entries.capacity() * size_of::<Entry>() + list.entries.len() * size_of::<Demands>()
         });
-        let specifics = self.specifics.values().map(|handles| handles.capacity() * size_of::<Handle>());
+        let specifics = self.specifics.values().map(|handles| handles.capacity() * size_of::<Specific>());
         self.generals.capacity() * (size_of::<(Key, List)>() + 1)
             + self.ways.capacity() * (size_of::<(Handle, Vec<Key>)>() + 1)
             + self.ways.values().map(|way| way.capacity() * size_of::<Key>()).sum::<usize>()
-            + self.specifics.capacity() * (size_of::<(Atom, Vec<Handle>)>() + 1)
+            + self.specifics.capacity() * (size_of::<(Atom, Vec<Specific>)>() + 1)
             + self.known.capacity() * (size_of::<(Handle, (u128, Box<[Atom]>))>() + 1)
             + (self.kept - self.stale) * size_of::<Atom>()
             + lists.sum::<usize>()
