@@ -61,8 +61,8 @@ def _curves(results: Results, picked: Picked, across: str, title: str) -> Figure
 
 def _cutting(results: Results) -> Verdict:
     because = (
-        f"cutting saves {' and '.join(_edges(results))} of the edges that are found in a document with the most "
-        "subscriptions, but each level has its cost however few of them are left"
+        f"cutting saves {' and '.join(_edges(results))} of the edges that are found in a document with "
+        "the most subscriptions, but each level has its cost however few of them are left"
     )
     return judged(_checks(results, because, "cutting"))
 

@@ -2,9 +2,9 @@
 
 `lists`: a row for each document with the list of its matches, `found`, which Spark makes rows of: to hand
 over a row for each match costs Spark more time. A match that is only an id is listed as such, not as a
-struct of one, and a list that can hold no null says so: Spark looks at every member otherwise, which was half
-of Java's time. `rows`: a row for each match, where nobody else makes them. Long lists are cut, except those
-that are the result. What goes to subscribers is the file `deliveries`.
+struct of one, and a list that can hold no null says so: Spark looks at every member otherwise, which was a
+third of Java's time. `rows`: a row for each match, where nobody else makes them. Long lists are cut,
+except those that are the result. What goes to subscribers is the file `deliveries`.
 """
 
 from __future__ import annotations
