@@ -1,8 +1,9 @@
-"""The plots of the report as inline SVG: one accent colour, direct labels, no frame that says nothing."""
+"""The plots of the report, inline: one accent colour, direct labels, no frame that says nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 import matplotlib as mpl
@@ -78,20 +79,15 @@ def histogram(values: Sequence[int], *, label: str, count: str, bins: int = 40) 
 
 
 def shares(parts: Sequence[tuple[str, float]]) -> str:
-    """One bar cut into parts, each with its name and share above or in it."""
-    colours = (ACCENT, OTHER, "#8a97a5", "#c3cad2")
+    """One bar cut into parts, and below it their names and shares: however narrow a part, its name has room.
+
+    >>> shares([("you", 3), ("me", 1)]).count("%</b>")
+    2
+    """
     total = sum(value for _, value in parts) or 1
-    figure, axes = _axes(height=0.95)
-    left = 0.0
-    for (name, value), colour in zip(parts, colours, strict=False):
-        axes.barh([0], [value], left=left, color=colour, height=0.8, edgecolor="white", linewidth=2)
-        if value / total > 0.04:
-            axes.text(left, 0.75, f"{name} {value / total:.0%}", va="center", ha="left", color=INK)
-        left += value
-    axes.set_xlim(0, total)
-    axes.set_ylim(-0.45, 1.1)
-    axes.set_axis_off()
-    return _svg(figure, "shares")
+    cuts = "".join(f'<i style="flex-grow: {value / total:.4f}"></i>' for _, value in parts)
+    names = "".join(f"<li>{escape(name)} <b>{value / total:.0%}</b></li>" for name, value in parts)
+    return f'<div class="shares"><div aria-hidden="true">{cuts}</div><ul>{names}</ul></div>'
 
 
 def _axes(height: float) -> tuple[Figure, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from pathlib import Path
 
@@ -26,10 +27,30 @@ STYLE = """
 .cards b { display: block; font-size: 1.6rem; line-height: 1.2; }
 .cards span { color: var(--muted); font-size: .85rem; }
 code { font-size: .85rem; overflow-wrap: anywhere; }
+code span { display: inline-block; white-space: pre-wrap; }
+.shares { --part: #1f6f8b; --rest: #d9a441; margin-top: 1.2rem; }
+@media (prefers-color-scheme: dark) { .shares { --part: #68a9bf; --rest: #c08f36; } }
+.shares div { display: flex; gap: 2px; height: 1.7rem; border-radius: .3rem; overflow: hidden; }
+.shares i { flex-basis: 0; background: var(--rest); }
+.shares ul { display: flex; flex-wrap: wrap; gap: .2rem 1.5rem; margin: .6rem 0 .2rem; padding: 0; }
+.shares ul { list-style: none; }
+.shares li { font-size: .85rem; }
+.shares li::before { content: ""; display: inline-block; width: .7em; height: .7em; margin-right: .5em; }
+.shares li::before { border-radius: .15em; background: var(--rest); }
+.shares i:first-child, .shares li:first-child::before { background: var(--part); }
 mark { background: #d9480f; color: #fff; border-radius: .15rem; padding: 0 .1rem; }
 .inbox { list-style: none; margin: 0; padding: 0; }
 .inbox li { padding: .5rem 0; border-top: 1px solid var(--line); }
 .inbox code { display: block; color: var(--muted); font-size: .78rem; }
+@media (max-width: 40rem) {  /* a name and its numbers share a line, and what is long has the next ones */
+  table, tbody { display: block; }
+  tr { display: flex; flex-wrap: wrap; padding: .5rem 0; border-bottom: 1px solid var(--line); }
+  tr:last-child { border-bottom: 0; }
+  th, td { flex: 1 0 100%; order: 1; padding: .1rem 0; border: 0; }
+  th:first-child, td:first-child { flex: 1 0 0; order: 0; }
+  td:first-child { font-weight: 600; }
+  .n { flex: 0 0 auto; order: 0; min-width: 4.5rem; }
+}
 """
 
 
@@ -164,4 +185,11 @@ def _story(story: Story) -> str:
 
 
 def _code(text: str | None) -> str:
-    return f"<code>{escape(text)}</code>" if text else ""
+    """An expression; a line that is too short for it ends before a step or a further predicate, if it can.
+
+    >>> _code("//a/b[c = 1][d]")
+    '<code><span>//a</span><span>/b[c = 1]</span><span>[d]</span></code>'
+    """
+    pieces = re.findall(r"(?:/*[^/\[]+)?\[[^\[\]]*\]?|/*[^/\[]+|.", text or "", re.DOTALL)
+    inside = "".join(f"<span>{escape(piece)}</span>" for piece in pieces)
+    return f"<code>{inside}</code>" if inside else ""

@@ -83,6 +83,25 @@ def test_namespaces_come_from_the_document(page: Page) -> None:
     page.locator("#verdict", has_text="Matches").wait_for()
 
 
+def test_a_prefix_without_a_namespace_is_bound_on_the_page(page: Page) -> None:
+    begun(page)
+    write(page, "<a xmlns='urn:example:orders'/>")
+    page.locator("#expression").fill("/o:a")
+    verdict = page.locator("#verdict", has_text="Column 2: no namespace is bound to the prefix o.")
+    verdict.get_by_text("Press Add under Namespaces").wait_for()
+    assert "--namespace" not in verdict.inner_text()
+    assert "namespaces=" not in verdict.inner_text()
+    page.get_by_role("button", name="Add", exact=True).click()
+    verdict.get_by_text("Type its namespace beside it").wait_for()
+    assert page.evaluate("document.activeElement.ariaLabel") == "Namespace of o"
+    page.keyboard.insert_text("urn:example:orders")
+    page.locator("#verdict", has_text="Matches").wait_for()
+    page.locator("#expression").fill("/p:a")
+    page.locator("#verdict", has_text="the prefix p.").wait_for()
+    page.get_by_label("Ignore namespaces").check()
+    page.locator("#verdict", has_text="Matches").wait_for()
+
+
 def test_documents_that_must_match_and_must_not(page: Page) -> None:
     begun(page)
     page.locator("#expression").fill("/a[b]")

@@ -12,8 +12,10 @@ let namespaces = []; // { prefix, uri, own }: own ones were typed, the others co
 let cases = []; // { name, document, must }
 let asking = false;
 let changed = false; // since the question that is being answered
+let unbound = ""; // the prefix that the expression uses and nothing binds
 let reveal = false; // the first node that is found comes into view: for a sample, not while one types
 
+const UNBOUND = /^no namespace is bound to the prefix '([^']+)'/;
 const bindings = () => Object.fromEntries(namespaces.filter(({ prefix, uri }) => prefix && uri).map(({ prefix, uri }) => [prefix, uri]));
 const prefixOf = (uri) => namespaces.find((each) => uri && each.uri === uri)?.prefix ?? "";
 const question = (text) => ({
@@ -42,7 +44,10 @@ async function ask() {
 
 async function answer() {
   remember();
-  if (!expression.value.trim()) return verdict("Type an expression.", undefined);
+  if (!expression.value.trim()) {
+    unbound = "";
+    return verdict("Type an expression.", undefined);
+  }
   const began = performance.now();
   const text = editor.value;
   let found = null;
@@ -62,7 +67,7 @@ async function answer() {
 function verdict(text, good, small = "") {
   const place = find("verdict");
   place.className = `verdict ${good === undefined ? "" : good ? "good" : "bad"}`;
-  place.replaceChildren(text, small ? h("small", {}, ` ${small}`) : "");
+  place.replaceChildren(text, " ", h("small", {}, small));
 }
 
 function pointer(column) {
@@ -73,6 +78,7 @@ function pointer(column) {
 }
 
 function show(found, text, elapsed) {
+  unbound = "";
   pointer(0);
   const ranges = placed(found.nodes ?? [], text);
   editor.hits(ranges);
@@ -93,12 +99,21 @@ function placed(nodes, text) {
 
 function fail(problem) {
   const inDocument = problem.status === 400;
+  unbound = (!inDocument && UNBOUND.exec(problem.detail)?.[1]) || "";
   pointer(inDocument ? 0 : problem.column);
-  find("ladder").replaceChildren(h("p", { className: "empty" }, inDocument ? "The document is not XML yet." : "The expression is not whole yet."));
+  const why = inDocument ? "The document is not XML yet." : unbound ? "A prefix has no namespace yet." : "The expression is not whole yet.";
+  find("ladder").replaceChildren(h("p", { className: "empty" }, why));
   if (inDocument && problem.line) editor.fault(problem.line, problem.column);
   else editor.hits([]);
   const place = inDocument && problem.line ? `Document, line ${problem.line}, column ${problem.column}: ` : problem.column ? `Column ${problem.column}: ` : "";
-  verdict(place + problem.detail, false);
+  if (unbound) verdict(`${place}no namespace is bound to the prefix ${unbound}.`, false, advice());
+  else verdict(place + problem.detail, false);
+}
+
+/** What binds the prefix on this page; the service speaks of its parameters. */
+function advice() {
+  const begun = namespaces.some(({ prefix }) => prefix === unbound);
+  return `${begun ? "Type its namespace beside it under Namespaces" : "Press Add under Namespaces and type its namespace"}, or tick Ignore namespaces.`;
 }
 
 function go(path) {
@@ -125,6 +140,15 @@ function drawNamespaces() {
     ];
   });
   find("namespaces").replaceChildren(...(rows.length ? rows : [h("span", { className: "empty" }, "none")]));
+}
+
+/** A new row, for the prefix that is missing if there is one; the first field to fill has the focus. */
+function addNamespace() {
+  const prefix = namespaces.some((each) => each.prefix === unbound) ? "" : unbound;
+  namespaces.push({ prefix, uri: "", own: true });
+  drawNamespaces();
+  [...find("namespaces").querySelectorAll("input")].at(prefix ? -1 : -2).focus();
+  ask();
 }
 
 function readNamespaces() {
@@ -228,7 +252,7 @@ find("share").addEventListener("click", async () => {
     notice("The link is in the address bar.", true);
   }
 });
-find("add-namespace").addEventListener("click", () => { namespaces.push({ prefix: "", uri: "", own: true }); drawNamespaces(); });
+find("add-namespace").addEventListener("click", addNamespace);
 find("must").addEventListener("click", () => keep(true));
 find("must-not").addEventListener("click", () => keep(false));
 find("use-path").addEventListener("click", () => { expression.value = find("path").textContent; expression.focus(); ask(); });
