@@ -8,8 +8,7 @@
 use std::hash::BuildHasher;
 use std::rc::Rc;
 
-use hashbrown::{DefaultHashBuilder, HashTable};
-use rustc_hash::FxHashMap;
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
 use super::advertisement::Advertisement;
 use crate::names::{NameId, Names};
@@ -73,7 +72,7 @@ type Successors = Vec<(Option<NameId>, u32)>;
 /// Sets of states of an advertisement, by number, and what follows on each.
 #[derive(Default)]
 struct States {
-    numbers: FxHashMap<Vec<u32>, u32>,
+    numbers: HashMap<Vec<u32>, u32>,
     sets: Vec<Vec<u32>>,
     followed: Vec<Option<Rc<Successors>>>,
 }
