@@ -113,6 +113,25 @@ def test_a_leaf_is_not_told_what_others_want() -> None:
     assert list(told) == [EVERYTHING]
 
 
+def test_a_leaf_says_what_it_wants_before_anybody_advertises_it() -> None:
+    """It is not waited for, so a publisher may publish before a leaf has heard of it."""
+    world = World(1, policy=Policy(leaves=frozenset(["leaf"])))
+    for name in ("b1", "b2", "leaf"):
+        world.add_broker(name)
+    world.connect("b1", "b2")
+    world.connect("b2", "leaf")
+    checks = Checks(world, satisfied)
+    checks.subscribe("leaf", "s", "1", Filter("/x"))
+    checks.rest()
+    assert [entry.neighbours for entry in broker(checks, "b2").publications.entries.values()][-1] == {"leaf"}
+    checks.advertise("b1", "p", "k", Advertised(("/x/y",)))
+    checks.rest()
+    assert set(broker(checks, "b2").subscriptions.informed["leaf"].told.values()) == {"b2/*"}
+    checks.publish("b1", "p", "1", b"<x/>")
+    checks.rest()
+    assert checks.counted.delivered == 1
+
+
 def test_a_leaf_sends_whole_documents_where_paths_are_the_unit() -> None:
     """Branches and values cannot be answered from single paths."""
     world = World(1, policy=Policy(unit="path", leaves=frozenset(["leaf"])))

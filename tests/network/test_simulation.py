@@ -47,6 +47,7 @@ FAILED_ONCE = {
     1156: "a broker without the right link did not send a document back to the one who had it",
     1229: "a broker without the right link did not send a document back to the one who had it",
     1496: "a subscription was confirmed by a broker that was alone for a moment",
+    502296: "a leaf, which is not waited for, heard too late of a publisher that its clients had asked for",
     1001634: "after a restart a neighbour kept a filter for which a merger was tried and came to nothing",
 }
 

@@ -23,7 +23,8 @@ publish right after it has advertised. A subscription is *confirmed* to its clie
 on no document that it asks for is missed.
 
 **Leaves are not waited for**, because they need not tell the truth. A leaf is told one filter, which asks for
-everything, so its documents reach its neighbour whatever it believes, and it gets every document until it has
+everything, so its documents reach its neighbour whatever it believes. It is told one advertisement, of
+everything, so it says what it wants before others advertise that, and it gets every document until it has
 said everything that it has to say. Its neighbour leads it through the wave when the others are through.
 """
 

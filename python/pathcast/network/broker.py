@@ -62,7 +62,9 @@ class Broker:
         self.policy = policy or Policy()
         self.store = Store(self.policy.durable)
         self.cover = _core.Cover(self.policy.limits, self.policy.seed)
-        self.subscriptions = Subscriptions(self.cover, self.store, covering=self.policy.covering)
+        self.subscriptions = Subscriptions(
+            name, self.cover, self.store, covering=self.policy.covering, leaves=self.policy.leaves
+        )
         self.publications = Publications(self.policy, self.cover, self.store, self.subscriptions.names)
         self.links: dict[str, Link] = {}
         self.clients: dict[str, Client] = {}

@@ -7,11 +7,14 @@ same schema send the same paths, which have one number, so a thousand of them co
 Everything is kept up to date change by change: an advertisement costs the same whether it is the first or the
 hundred-thousandth. A new one is compared with a bounded number of those that a neighbour knows, first those
 that cover others already; one that is covered by none of them is told, which is never wrong.
+
+A leaf is told one advertisement, of everything. It is not waited for, so it must not depend on what it hears
+of publishers: what its clients want is known behind its neighbour before anybody advertises it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, islice
 
@@ -23,6 +26,11 @@ from pathcast.network.wire import advertised_fields
 
 COMPARED = 64
 """Advertisements that a new one is compared with."""
+
+EVERYTHING = Advertised(("(/*)+",))
+"""Any document."""
+ANY = "/*"
+"""How its id ends; those of clients end in numbers."""
 
 Told = Advertise | Unadvertise
 Kind = int | str
@@ -44,7 +52,9 @@ class Publisher:
     is_local: bool = False
 
     def known_besides(self, neighbour: str) -> bool:
-        """Whether anybody but a neighbour holds it."""
+        """Whether anybody but a neighbour holds it; what a leaf is told goes no further."""
+        if self.id.endswith(ANY):
+            return False
         return self.is_local or len(self.neighbours) > (neighbour in self.neighbours)
 
 
@@ -112,7 +122,12 @@ class Changes:
 class Subscriptions:
     """The table of one broker."""
 
-    def __init__(self, cover: _core.Cover, store: Store, *, covering: bool) -> None:
+    def __init__(
+        self, name: str, cover: _core.Cover, store: Store, *, covering: bool, leaves: Container[str] = ()
+    ) -> None:
+        self.everything = f"{name}{ANY}"
+        """The id of what a leaf is told."""
+        self.leaves = leaves
         self.cover = cover
         self.store = store
         self.covering = covering
@@ -206,8 +221,9 @@ class Subscriptions:
         self._forget(publisher)
 
     def _changed(self, publisher: Publisher) -> None:
-        for informed in self.informed.values():
-            informed.changed[self._kind(publisher)] = None
+        for neighbour, informed in self.informed.items():
+            if neighbour not in self.leaves:
+                informed.changed[self._kind(publisher)] = None
 
     def _forget(self, publisher: Publisher) -> None:
         if publisher.is_local or publisher.neighbours:
@@ -241,6 +257,10 @@ class Subscriptions:
     def open(self, neighbour: str, told: list[str] | None = None) -> None:
         """Begin to tell a neighbour everything; `told` are the ids it knows from before a restart."""
         informed = self.informed[neighbour] = Informed()
+        if neighbour in self.leaves:
+            informed.stale = [id for id in told or () if id != self.everything]
+            informed.told = dict.fromkeys(set(told or ()) & {self.everything}, self.everything)
+            return
         for id in told or ():
             publisher = self.publishers.get(id)
             if publisher is None or self._kind(publisher) in informed.told:
@@ -265,6 +285,9 @@ class Subscriptions:
         informed = self.informed[neighbour]
         changes = Changes(old=dict.fromkeys(informed.stale))
         informed.stale = []
+        if neighbour in self.leaves and not informed.told:
+            informed.told[self.everything] = self.everything
+            changes.tell(self.everything)
         while informed.changed:
             kind = next(iter(informed.changed))
             del informed.changed[kind]
@@ -274,9 +297,12 @@ class Subscriptions:
         for id in changes.old:
             self.store.drop(("told-adv", neighbour, id))
         return [
-            *(Advertise(id, self.publishers[id].advertised) for id in changes.new),
+            *(Advertise(id, self._advertised(id)) for id in changes.new),
             *map(Unadvertise, changes.old),
         ]
+
+    def _advertised(self, id: str) -> Advertised:
+        return EVERYTHING if id == self.everything else self.publishers[id].advertised
 
     def _settle(self, neighbour: str, informed: Informed, kind: Kind, changes: Changes) -> None:
         publishers = self._by_kind.get(kind, {})
