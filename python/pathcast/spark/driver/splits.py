@@ -25,8 +25,8 @@ from pathcast.spark.worker.unpack import file_system, open_file
 
 __all__ = ["Found", "find_files", "id_type", "is_parquet", "plan_splits"]
 
-_SMALLEST, _LARGEST = 6 << 20, 64 << 20  # bytes of a split, if there is a choice
-_SHARE = 8  # a split is this part of what is left, if its size lies between
+_SMALLEST, _LARGEST = 16 << 20, 128 << 20  # bytes of a split, if there is a choice
+_SHARE = 4  # a split is this part of what is left, if its size lies between
 _OPENING = 16 << 10  # bytes that opening a file costs as much as
 
 

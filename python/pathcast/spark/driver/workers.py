@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pyspark.errors import PySparkException
 
 from pathcast.spark.driver.shipping import needs_shipping, ship_files
-from pathcast.spark.worker.shards import ShardFiles
+from pathcast.spark.worker.shards import SHARED_BYTES, ShardFiles
 from pathcast.spark.worker.shipped import Shipped
 
 if TYPE_CHECKING:
@@ -83,8 +83,12 @@ def opened_from(
     # for jobs that take turns.
     keep = 2 if compiled.shards == 1 else compiled.shards if asked_together(compiled) else 1
     folder, manifest = compiled.place, compiled.manifest
+    share = options.share
+    if share is None and manifest.routing:
+        # A task asks many small shards, and of its own a worker would open each of them again in every job.
+        share = sum(shard.index_bytes for shard in manifest.shards) >= SHARED_BYTES
     return [
-        ShardFiles(folder, shard, manifest.settings, options.engine, keep, options.share, shipped)
+        ShardFiles(folder, shard, manifest.settings, options.engine, keep, share, shipped)
         for shard in manifest.shards
     ]
 
