@@ -18,7 +18,10 @@ import pathcast
 from bench.workloads import alerts
 from pathcast.spark import Compiled, compile_subscriptions, match, match_files, update_subscriptions
 from pathcast.spark.artifact import Manifest
+from pathcast.spark.driver import workers
 from pathcast.spark.driver.placement import placement
+from pathcast.spark.driver.workers import opened_from
+from pathcast.spark.options import MatchOptions
 from pathcast.spark.requirements import _read, prefixed, requirements
 from pathcast.spark.worker.placing import place_of
 from pathcast.spark.worker.route import open_router
@@ -105,7 +108,9 @@ def mixed(seed: int) -> World:
     return World(rows, [*here.documents, *news], index)
 
 
-def test_routed_shards_give_what_one_index_gives(spark: SparkSession, tmp_path: Path) -> None:
+def test_routed_shards_give_what_one_index_gives(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     here = mixed(seed=5)
     documents, subscriptions = here.frames(spark)
     folder = tmp_path / "index"
@@ -115,6 +120,11 @@ def test_routed_shards_give_what_one_index_gives(spark: SparkSession, tmp_path: 
     assert routing.requirements > 50
     assert compiled.subscriptions == len(here.rows)
     assert Manifest.read(folder) == compiled.manifest
+    assert {files.share for files in opened_from(compiled, MatchOptions())} == {False}
+    # Small ones that are large together are opened once for all workers, and not again in every job.
+    largest = max(shard.index_bytes for shard in compiled.manifest.shards)
+    monkeypatch.setattr(workers, "SHARED_BYTES", largest + 1)
+    assert {files.share for files in opened_from(compiled, MatchOptions())} == {True}
     matches, dead = match(documents, compiled)
     assert sorted((row.doc_id, row.subscription_id) for row in matches.collect()) == here.matches()
     letters = sorted((row.doc_id, row.reason, row.line, row.column, row.kind) for row in dead.collect())
