@@ -105,7 +105,10 @@ IDS = (
     "the same way"
 )
 CACHES = "what one expression costs changes with the size of the set here, so curves bend"
-SCATTER = "times scatter more than they grow, since the machine was shared when these rows were taken"
+SCATTER = (
+    "to name millions of ids is bound by the machine's memory, which took up to twice as long at one "
+    "point as at the next"
+)
 LOOK_UP = (
     "equality filters are one look-up for all values of an attribute in every engine here, "
     "YFilter's included, and postponed evaluation has to tell apart every two elements whose "
@@ -125,7 +128,7 @@ def _straight(panel: str, curves: chart.Curves) -> Check:
 
 
 def _falls(points: Sequence[tuple[float, float]]) -> bool:
-    """Whether a larger set took clearly less than a smaller one: the machine was busy then."""
+    """Whether a larger set took clearly less than a smaller one: memory was slower then."""
     return any(after < 0.9 * before for (_, before), (_, after) in pairwise(sorted(points)))
 
 
