@@ -105,10 +105,7 @@ IDS = (
     "the same way"
 )
 CACHES = "what one expression costs changes with the size of the set here, so curves bend"
-SCATTER = (
-    "to name millions of ids is bound by the machine's memory, which took up to twice as long at one "
-    "point as at the next"
-)
+SCATTER = "to name millions of ids is bound by memory, which took twice as long at one point as at the next"
 LOOK_UP = (
     "equality filters are one look-up for all values of an attribute in every engine here, "
     "YFilter's included, and postponed evaluation has to tell apart every two elements whose "
