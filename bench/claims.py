@@ -124,6 +124,11 @@ def _times(name: str, other: str, least: float, most: float = inf) -> Callable[[
     return told
 
 
+def _slightly(name: str, other: str) -> Callable[[Curves], tuple[bool, str]]:
+    """One takes less than another at the last point, but no less than two thirds of it."""
+    return _times(name, other, 2 / 3, 1.0)
+
+
 def _steeper(name: str) -> Callable[[Curves], tuple[bool, str]]:
     """It rises by half more than what varies."""
 
@@ -186,12 +191,12 @@ SHARED = (
     "expressions share here what the paper keeps for each, so eager has less to do, and lazy, which asks "
     "upwards from each leaf, loses its lead"
 )
-BOUNDED = "our XFilter looks at no candidate in vain, so long lists cost it less than the paper's"
+BOUNDED = "our XFilter tries no candidate that cannot match, so long lists cost it less than the paper's"
 CACHES = "what one expression costs changes with the size of the set here, so curves bend"
 FOUND = "long documents repeat paths, and what was found once is not followed again, so curves bend down"
 SUBTREES = (
-    "in any order equal subtrees of all patterns are one here, while in a given order each pattern has "
-    "states of its own, which turns the paper's comparison round"
+    "in any order equal subtrees of all patterns are one here, while in the given order each pattern has "
+    "states of its own, which reverses the paper's comparison"
 )
 MET = "deeper expressions are met more rarely, and engines here follow only what is met"
 CHAINS = "XTrie's chains and lineages, which make it fast here, are paid for with memory"
@@ -202,8 +207,6 @@ PATHS = (
 )
 TREES = (
     Claim("XTrie is linear in the number of expressions", _linear("xtrie", "xtrie ordered"), CACHES),
-    Claim("lazy is no better than eager, in order", _times("xtrie-lazy ordered", "xtrie ordered", 0.9)),
-    Claim("lazy is no better than eager, in any order", _times("xtrie-lazy", "xtrie", 0.9)),
     Claim("any order takes longer than in order", _times("xtrie", "xtrie ordered", 1.05), SUBTREES),
     Claim("XFilter takes longer", _times("xfilter-trees", "xtrie", 1.05)),
 )
@@ -220,9 +223,24 @@ CLAIMS: Mapping[str, Sequence[Claim]] = {
     ),
     "12a": (
         *TREES,
+        Claim(
+            "eager is slightly ahead of lazy, in order",
+            _slightly("xtrie ordered", "xtrie-lazy ordered"),
+            SHARED,
+        ),
+        Claim("eager is slightly ahead of lazy, in any order", _slightly("xtrie", "xtrie-lazy"), SHARED),
         Claim("XFilter is linear in the number of expressions", _linear("xfilter-trees"), CACHES),
     ),
-    "12b": (*TREES, Claim("XFilter degrades faster than in line", _steeper("xfilter-trees"))),
+    "12b": (
+        *TREES,
+        Claim(
+            "lazy is slightly ahead of eager, in order",
+            _slightly("xtrie-lazy ordered", "xtrie ordered"),
+            SHARED,
+        ),
+        Claim("lazy is slightly ahead of eager, in any order", _slightly("xtrie-lazy", "xtrie"), SHARED),
+        Claim("XFilter's time grows faster than linearly", _steeper("xfilter-trees")),
+    ),
     "13a": TAGS,
     "13b": TAGS,
     "14a": (Claim("linear in the number of tags", _linear("xfilter-trees", *BOTH, "xtrie ordered"), FOUND),),

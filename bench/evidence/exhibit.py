@@ -113,9 +113,12 @@ class Verdict:
         """How many of several checks hold."""
         if len(self.checks) < 2:
             return ""
-        holding = sum(check.holds for check in self.checks)
-        all_of_them = "all " if holding == len(self.checks) else f"{holding} of "
-        return f" ({all_of_them}{len(self.checks)} claims hold{'s' if holding == 1 else ''})"
+        holding, claims = sum(check.holds for check in self.checks), len(self.checks)
+        if holding == claims:
+            return f" ({'both' if claims == 2 else f'all {claims}'} claims hold)"
+        if not holding:
+            return f" ({'neither claim' if claims == 2 else f'none of {claims} claims'} holds)"
+        return f" ({holding} of {claims} claims {'holds' if holding == 1 else 'hold'})"
 
 
 def judged(checks: Iterable[Check]) -> Verdict:
@@ -126,7 +129,7 @@ def judged(checks: Iterable[Check]) -> Verdict:
     >>> same = "it keeps more"
     >>> judged([Check("smaller", False, "3 times", same), Check("faster", False, "half", same),
     ...         Check("lighter", False, "twice", "it is Rust")]).sentence
-    '**Not reproduced**, because it keeps more, and because it is Rust (0 of 3 claims hold).'
+    '**Not reproduced**, because it keeps more, and because it is Rust (none of 3 claims holds).'
     """
     found = tuple(checks)
     reasons = dict.fromkeys(check.reason for check in found if not check.holds)

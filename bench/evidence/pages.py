@@ -148,6 +148,15 @@ def _apart(word: str, text: str) -> str:
     return f"*{word}.*\n\n{text}" if text.startswith("|") else f"*{word}.* {text}"
 
 
+def _word(value: object) -> str:
+    """What is known of a machine, as people say it.
+
+    >>> _word(True), _word(1)
+    ('yes', '1')
+    """
+    return str(value) if not isinstance(value, bool) else "yes" if value else "no"
+
+
 def _provenance(exhibits: Sequence[Exhibit], results: Results) -> Iterator[str]:
     cells, machines = [], []
     for name in dict.fromkeys(name for exhibit in exhibits for name in exhibit.experiments):
@@ -155,7 +164,7 @@ def _provenance(exhibits: Sequence[Exhibit], results: Results) -> Iterator[str]:
         if not kept.rows:
             cells.append((f"`{name}`", "not taken yet", "", ""))
             continue
-        words = [f"{key}: {value}" for key, value in kept.machine.items() if value is not None]
+        words = [f"{key}: {_word(value)}" for key, value in kept.machine.items() if value is not None]
         machines.append("; ".join(words))
         commits = " ".join(f"`{each}`" for each in dict.fromkeys(row.commit for row in kept.rows))
         days = sorted({row.when[:10] for row in kept.rows})

@@ -248,8 +248,8 @@ def _passes_verdict(results: Results) -> Verdict:
 TEXT: tuple[Exhibit, ...] = (
     Exhibit(
         label="Leading descendants",
-        claim="Eliminating leading `//` as well gains where the DTD is recursive, and nothing for filters of "
-        "one keyword.",
+        claim="Eliminating leading `//` as well pays where the DTD is recursive, and changes nothing for "
+        "filters of one keyword.",
         paper="With 100,000 filters on NASA data 37 % for YFilter and 30 % for the PMA; 707 keywords become "
         "143, 729 states 145.",
         experiments=("schema-bounds",),
@@ -264,8 +264,8 @@ TEXT: tuple[Exhibit, ...] = (
     ),
     Exhibit(
         label="Unpruned filters",
-        claim="Without pruning (and without `*`) the PMA beats YFilter where there is no recursion, equals "
-        "it with a little, and loses with much.",
+        claim="Without pruning (and without `*`) the PMA is faster than YFilter where there is no recursion, "
+        "as fast with a little, and slower with much.",
         paper="In words only: 100,000 filters, prob(*) = 0, prob(//) 0.2 to 0.6; Treebank is the highly "
         "recursive one.",
         experiments=("schema-variants",),
@@ -321,8 +321,8 @@ TEXT: tuple[Exhibit, ...] = (
         label="Bounds on pruning",
         claim="Bounds on the substitutes of a pair of elements, single substitutes, and `*` only where "
         "elements have one parent keep the size of pruned filters polynomial.",
-        paper="In words only (section 2). A bound for each pair of elements is one bound for all of them "
-        "here.",
+        paper="In words only (section 2). The paper bounds each pair of elements by itself; here all pairs "
+        "have the same bound.",
         experiments=("schema-bounds",),
         shown=lambda results: (
             rows_table(
@@ -346,8 +346,8 @@ TEXT: tuple[Exhibit, ...] = (
     ),
     Exhibit(
         label="Two passes",
-        claim="A first pass may find the filters of several keywords that are possible, and a second one "
-        "decide them.",
+        claim="A first pass can find which filters of several keywords may match, and a second one decide "
+        "them.",
         paper="In words only (section 4); no times.",
         experiments=("schema-variants",),
         shown=lambda results: rows_table(
