@@ -1,4 +1,8 @@
-"""The plots of the report, inline: one accent colour, direct labels, no frame that says nothing."""
+"""The plots of the report, inline: one accent colour, direct labels, no frame that says nothing.
+
+Text of a drawing shrinks with it, so bars are HTML, and what must be drawn is drawn twice: as wide as a
+column of the page, and as narrow as a phone.
+"""
 
 from __future__ import annotations
 
@@ -27,36 +31,38 @@ STYLE: Any = {
 }
 
 
-def bars(name: str, rows: Sequence[tuple[str, float]], *, unit: str = "", digits: int = 0) -> str:
-    """Horizontal bars, the first on top, each with its value behind it."""
-    labels, values = [label for label, _ in rows], [value for _, value in rows]
-    figure, axes = _axes(height=0.36 * len(rows) + 0.35)
-    axes.barh(labels, values, color=ACCENT, height=0.66)
-    axes.set_xlim(0, max(values, default=1) * 1.18)
-    for place, value in enumerate(values):
-        axes.annotate(
-            f"{value:,.{digits}f}{unit}",
-            (value, place),
-            xytext=(5, 0),
-            textcoords="offset points",
-            va="center",
-            color=INK,
-        )
-    axes.xaxis.set_visible(False)
-    axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.spines[["bottom", "left"]].set_visible(False)
-    axes.tick_params(left=False)
-    return _svg(figure, name)
+def bars(rows: Sequence[tuple[str, float]], *, unit: str = "", digits: int = 0) -> str:
+    """Horizontal bars, the first on top, each between its name and its value.
+
+    >>> bars([("you", 3.0), ("me", 1.5)], unit=" s", digits=1).count('<i style="width: 50.0%">')
+    1
+    """
+    most = max((value for _, value in rows), default=0) or 1
+    lines = (
+        f"<li><span>{escape(label)}</span>"
+        f'<div aria-hidden="true"><i style="width: {100 * value / most:.1f}%"></i></div>'
+        f"<b>{value:,.{digits}f}{unit}</b></li>"
+        for label, value in rows
+    )
+    return f'<ul class="bars">{"".join(lines)}</ul>'
 
 
 def histogram(values: Sequence[int], *, label: str, count: str, bins: int = 40) -> str:
     """How often each value comes, with the median marked; the last bar holds what is beyond."""
+    drawn = (
+        (kind, _histogram(values, label, count, most, size))
+        for kind, most, size in (("broad", bins, (6.4, 4.2)), ("narrow", bins // 2, (3.5, 3.0)))
+    )
+    return "".join(f'<div class="{kind}">{_svg(figure, kind)}</div>' for kind, figure in drawn)
+
+
+def _histogram(values: Sequence[int], label: str, count: str, bins: int, size: tuple[float, float]) -> Figure:
     ordered = sorted(values) or [0]
     top = max(1, ordered[int(len(ordered) * 0.995) - 1] if len(ordered) > 1 else ordered[0])
     width = max(1, -(-top // bins))
     edges = list(range(0, top + 2 * width, width))
     middle = ordered[len(ordered) // 2]
-    figure, axes = _axes(height=4.2)
+    figure, axes = _axes(size)
     axes.hist([min(value, edges[-1] - 1) for value in ordered], bins=edges, color=ACCENT, rwidth=0.9)
     axes.axvline(middle, color=OTHER, linewidth=2)
     axes.annotate(
@@ -75,7 +81,7 @@ def histogram(values: Sequence[int], *, label: str, count: str, bins: int = 40) 
     axes.set_axisbelow(True)
     axes.tick_params(left=False)
     axes.spines["left"].set_visible(False)
-    return _svg(figure, "histogram")
+    return figure
 
 
 def shares(parts: Sequence[tuple[str, float]]) -> str:
@@ -90,9 +96,9 @@ def shares(parts: Sequence[tuple[str, float]]) -> str:
     return f'<div class="shares"><div aria-hidden="true">{cuts}</div><ul>{names}</ul></div>'
 
 
-def _axes(height: float) -> tuple[Figure, Any]:
+def _axes(size: tuple[float, float]) -> tuple[Figure, Any]:
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(6.4, height), layout="constrained")
+        figure = Figure(figsize=size, layout="constrained")
         return figure, figure.add_subplot()
 
 

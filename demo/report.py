@@ -28,8 +28,16 @@ STYLE = """
 .cards span { color: var(--muted); font-size: .85rem; }
 code { font-size: .85rem; overflow-wrap: anywhere; }
 code span { display: inline-block; white-space: pre-wrap; }
-.shares { --part: #1f6f8b; --rest: #d9a441; margin-top: 1.2rem; }
-@media (prefers-color-scheme: dark) { .shares { --part: #68a9bf; --rest: #c08f36; } }
+main { --part: #1f6f8b; --rest: #d9a441; }
+@media (prefers-color-scheme: dark) { main { --part: #68a9bf; --rest: #c08f36; } }
+.bars { display: grid; grid-template-columns: max-content 1fr max-content; gap: .45rem .8rem; }
+.bars { list-style: none; margin: .8rem 0 .2rem; padding: 0; font-size: .9rem; }
+.bars li { display: contents; }
+.bars div { align-self: center; }
+.bars i { display: block; height: 1.1rem; min-width: 1px; background: var(--part); border-radius: .15rem; }
+.bars b { font-weight: 500; text-align: right; font-variant-numeric: tabular-nums; }
+.narrow { display: none; }
+.shares { margin-top: 1.2rem; }
 .shares div { display: flex; gap: 2px; height: 1.7rem; border-radius: .3rem; overflow: hidden; }
 .shares i { flex-basis: 0; background: var(--rest); }
 .shares ul { display: flex; flex-wrap: wrap; gap: .2rem 1.5rem; margin: .6rem 0 .2rem; padding: 0; }
@@ -50,6 +58,11 @@ mark { background: #d9480f; color: #fff; border-radius: .15rem; padding: 0 .1rem
   th:first-child, td:first-child { flex: 1 0 0; order: 0; }
   td:first-child { font-weight: 600; }
   .n { flex: 0 0 auto; order: 0; min-width: 4.5rem; }
+  .bars { display: block; }
+  .bars li { display: grid; grid-template-columns: 1fr max-content; margin-bottom: .6rem; }
+  .bars div { grid-column: 1 / -1; order: 1; }
+  .broad { display: none; }
+  .narrow { display: block; }
 }
 """
 
@@ -77,7 +90,7 @@ def _page(figures: Figures) -> str:
             wide=True,
         ),
         section(
-            bars("steps", list(figures.seconds.items()), unit=" s", digits=1),
+            bars(list(figures.seconds.items()), unit=" s", digits=1),
             title="Where the time went",
             says="Seconds of each step, from tables on disk to tables on disk.",
         ),
@@ -89,7 +102,7 @@ def _page(figures: Figures) -> str:
             "same answers. The rest is what Spark costs, starting its workers included.",
         ),
         section(
-            bars("subscribers", [(name, deliveries) for name, deliveries, _ in figures.subscribers[:SHOWN]]),
+            bars([(name, deliveries) for name, deliveries, _ in figures.subscribers[:SHOWN]]),
             title="Top subscribers",
             says="Documents delivered. A subscriber gets a document once, however many alerts matched it.",
         ),
