@@ -32,6 +32,7 @@ exclude_patterns = [".*", "bench", "build", "crates", "demo", "fuzz", "python", 
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 4
 
+smartquotes = False  # quotes and `--` of options are to be copied as they are
 default_role = "literal"  # docstrings put code between single backticks
 autodoc_default_options = {"members": True, "show-inheritance": True}
 autodoc_member_order = "bysource"

@@ -46,7 +46,7 @@ def lines(
         names,
         frameon=False,
         fontsize=9,
-        loc="outside lower center",
+        loc="outside lower left",
         ncols=2,
     )
     return drawn
@@ -108,5 +108,5 @@ def dots(values: Mapping[str, Mapping[str, float]], across: str) -> Figure:
     axes.set_yticks(range(len(values)), list(values))
     axes.set_ylim(len(values) - 0.5, -0.5)
     axes.grid(axis="x", color="#e4e7eb")
-    drawn.legend(frameon=False, fontsize=9, loc="outside lower center", ncols=2)
+    drawn.legend(frameon=False, fontsize=9, loc="outside lower left", ncols=2)
     return drawn
