@@ -148,7 +148,7 @@ def run(spark: SparkSession, places: Places, figures: Figures, step: Callable[[s
     with timed("deliver", "Delivering to outboxes"):
         write_outboxes(deliver(matches, documents), str(places.outbox))
 
-    with timed("look", "Looking at the results"):
+    with timed("summarise", "Looking at the results"):
         _look(spark, places, figures, matches, dead, table)
         _read(spark, places, figures, documents, dead, table)
 

@@ -109,7 +109,8 @@ def _page(figures: Figures) -> str:
         section(
             histogram(figures.matches_per_document, label="subscriptions matched", count="documents"),
             title="Matches of a document",
-            says=f"{good:,} could be read; {good - figures.matched_documents:,} of them matched nothing.",
+            says=f"{good:,} could be read; {good - figures.matched_documents:,} of them matched nothing. The "
+            "last bar holds those that matched still more.",
         ),
         section(
             table(
