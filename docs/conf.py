@@ -41,6 +41,7 @@ autodoc_typehints_format = "short"
 python_maximum_signature_line_length = 88
 
 html_theme = "furo"
+pygments_dark_style = "github-dark"  # furo's own choice underlines names of modules, as if they were links
 html_title = f"Pathcast {release}"
 html_copy_source = False
 html_show_sourcelink = False
