@@ -34,17 +34,20 @@ def test_health_follows_the_pages() -> None:
     monitor = Monitor("127.0.0.1", 0, clock=lambda: now)
     try:
         base = f"http://127.0.0.1:{monitor.port}"
-        with pytest.raises(HTTPError, match="503"):
+        with pytest.raises(HTTPError, match="503") as refused:
             urlopen(f"{base}/healthz", timeout=10)
+        refused.value.close()
         monitor.write("pathcast_calm 1\n", Status.of(Broker("b1"), behind=0))
         with urlopen(f"{base}/healthz", timeout=10) as answer:
             assert answer.read() == b"ok\n"
         with urlopen(f"{base}/metrics", timeout=10) as answer:
             assert answer.read() == b"pathcast_calm 1\n"
         now = STALE
-        with pytest.raises(HTTPError, match="503"):
+        with pytest.raises(HTTPError, match="503") as refused:
             urlopen(f"{base}/healthz", timeout=10)
-        with pytest.raises(HTTPError, match="404"):
+        refused.value.close()
+        with pytest.raises(HTTPError, match="404") as unknown:
             urlopen(f"{base}/other", timeout=10)
+        unknown.value.close()
     finally:
         monitor.close()

@@ -41,7 +41,8 @@ def asked(monitor: str, path: str) -> Any:
             raise StatusError(f"it answers more than {LARGEST:,} bytes")
         return json.loads(data)
     except HTTPError as error:
-        text = error.read(200).decode("utf-8", "replace").strip()
+        with error:
+            text = error.read(200).decode("utf-8", "replace").strip()
         raise StatusError(f"it answers {error.code}: {text}") from None
     except URLError as error:
         raise StatusError(f"it does not answer: {error.reason}") from None
