@@ -338,6 +338,19 @@ def _nine_shown(results: Results) -> str:
     return rows_table(results.rows("predicate-filters"), (MICROSECONDS, "matched %", "predicates"))
 
 
+def _nine_chart(results: Results) -> Figure:
+    return chart.dots(
+        {
+            f"{panel}, {filters or 'no'} filter{'' if filters == 1 else 's'}": {
+                engine: _nine(results, name, filters, engine) for engine in NINE
+            }
+            for name, panel in FILTERED.items()
+            for filters in range(3)
+        },
+        "µs a document",
+    )
+
+
 def _nine_verdict(results: Results) -> Verdict:
     def rise(name: str, engine: str) -> float:
         return _nine(results, name, 2, engine) / _nine(results, name, 1, engine)
@@ -410,6 +423,13 @@ def _ten_shown(results: Results) -> str:
         ("NITF, ms a document", *names),
         ((f"{count:,}", *(figure(stages[count][name]) for name in names)) for count in sizes),
     )
+
+
+def _ten_chart(results: Results) -> Figure:
+    stages = {count: _stages(results, count) for count in _sizes(results, "nitf")}
+    names = list(next(iter(stages.values())))
+    curves = {name: [(count, some[name]) for count, some in stages.items()] for name in names}
+    return chart.lines({"NITF": curves}, "expressions", "ms a document")
 
 
 def _ten_verdict(results: Results) -> Verdict:
@@ -570,6 +590,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
         ("predicate-filters",),
         _nine_shown,
         _nine_verdict,
+        _nine_chart,
     ),
     Exhibit(
         "Figure 10",
@@ -578,6 +599,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
         ("predicate-duplicates",),
         _ten_shown,
         _ten_verdict,
+        _ten_chart,
     ),
     Exhibit(
         "Distinct predicates",

@@ -270,7 +270,7 @@ def _examples_verdict(results: Results) -> Verdict:
 EXHIBITS: tuple[Exhibit, ...] = (
     Exhibit(
         label="Figure 4",
-        claim="Covering shrinks the routing table, by as much as the queries overlap.",
+        claim="Covering shrinks the routing table by as much as the queries overlap.",
         paper="Drawn (“Routing Table Size”); the text gives about 90 % covered in set A and about 50 % in "
         "set B, of 100,000 queries each.",
         experiments=("routing-tables", "network-tables"),
