@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import shutil
 import subprocess
 from pathlib import Path
@@ -35,6 +36,32 @@ def test_every_crate_in_the_extension_has_its_licence_listed() -> None:
     linked = {" ".join(line.split()[:2]) for line in tree.splitlines() if line and "(/" not in line}
     listed = re.findall(r"^(\S+) (\d\S*): .+$", (ROOT / "THIRD-PARTY.txt").read_text(encoding="utf-8"), re.M)
     assert {f"{name} v{version}" for name, version in listed} == linked, "run make licences"
+
+
+CRATES = """{"metadata": {"component": {"bom-ref": "path+file:///builder/here/crates/pathcast-python#1.0.0",
+  "name": "pathcast-python", "version": "1.0.0", "purl": "pkg:cargo/pathcast-python@1.0.0?download_url=file://."}},
+ "components": [{"bom-ref": "registry+https://index#memchr@2.0.0", "name": "memchr", "version": "2.0.0"}],
+ "dependencies": [{"ref": "path+file:///builder/here/crates/pathcast-python#1.0.0",
+  "dependsOn": ["registry+https://index#memchr@2.0.0"]}]}"""
+
+
+def test_the_bill_of_materials_is_about_the_package_and_names_no_folder() -> None:
+    found = runpy.run_path(str(ROOT / "tools/release/sbom.py"))["about_the_package"](CRATES)
+    assert found["metadata"]["component"]["purl"] == "pkg:pypi/pathcast@1.0.0"
+    assert "builder" not in json.dumps(found)
+    assert "file:" not in json.dumps(found)
+    known = {each["bom-ref"] for each in (found["metadata"]["component"], *found["components"])}
+    needs = {each["ref"]: each["dependsOn"] for each in found["dependencies"]}
+    assert needs["pkg:pypi/pathcast@1.0.0"] == ["crates/pathcast-python#1.0.0"]
+    assert {*needs, *(each for some in needs.values() for each in some)} == known
+
+
+def test_a_licence_is_named_wherever_a_package_says_it() -> None:
+    licence = runpy.run_path(str(ROOT / "tools/release/sbom.py"))["licence"]
+    assert licence({"license_expression": "MIT"}) == "MIT"
+    assert licence({"license": "BSD\n\nAll of it"}) == "BSD"
+    named = ["Typing :: Typed", "License :: OSI Approved :: MIT License"]
+    assert licence({"classifier": named}) == "MIT License"
 
 
 def test_the_pages_ship_only_what_the_lock_file_names() -> None:

@@ -23,22 +23,43 @@ VENDOR = "service/pages/static/vendor/LICENSES.txt"
 Component: TypeAlias = dict[str, Any]
 
 
-def component(kind: str, name: str, version: str, licence: str) -> Component:
+def component(kind: str, name: str, version: str, licensed: str) -> Component:
     """One entry; the package address says where it is from."""
     address = f"pkg:{kind}/{name.replace('@', '%40')}@{version}"
     entry: Component = {"type": "library", "bom-ref": address, "purl": address}
     entry |= {"name": name, "version": version}
-    if licence:
-        entry["licenses"] = [{"license": {"name": licence}}]
+    if licensed:
+        entry["licenses"] = [{"license": {"name": licensed}}]
     return entry
 
 
 def rust(wheel: zipfile.ZipFile) -> Component:
-    """The document that is in the wheel."""
+    """The document that is in the wheel, about the Python package and without the folder it was built in."""
     lists = r"\.dist-info/sboms/.*\.cyclonedx\.json$"
     (name,) = (name for name in wheel.namelist() if re.search(lists, name))
-    found: Component = json.loads(wheel.read(name))
+    return about_the_package(wheel.read(name).decode())
+
+
+def about_the_package(crates: str) -> Component:
+    """A document about the binding's crate, made into one about `pathcast`, which contains that crate."""
+    found: Component = json.loads(re.sub(r"path\+file://[^\s\"#]*/crates/", "crates/", crates))
+    binding = found["metadata"]["component"]
+    package = component("pypi", "pathcast", binding["version"], "Apache-2.0")
+    for each in (binding, *binding.get("components", ()), *found["components"]):
+        each["purl"] = each.get("purl", "").partition("?")[0]
+    found["metadata"]["component"] = package
+    found["components"].append(binding)
+    found.setdefault("dependencies", []).append(
+        {"ref": package["bom-ref"], "dependsOn": [binding["bom-ref"]]}
+    )
     return found
+
+
+def licence(metadata: Component) -> str:
+    """What the metadata of a Python package says: an expression, a name, or the end of a classifier."""
+    said = str(metadata.get("license_expression") or metadata.get("license") or "").partition("\n")[0]
+    classified = (each.rpartition(" :: ") for each in metadata.get("classifier", ()))
+    return said or ", ".join(name for kind, _, name in classified if kind.startswith("License"))
 
 
 def scripts(wheel: zipfile.ZipFile) -> Iterator[Component]:
@@ -66,9 +87,7 @@ def python() -> Iterator[Component]:
         except PackageNotFoundError:
             continue  # of another platform
         if name != "pathcast" and not any(name == other for other, _ in seen):
-            said = found.metadata.json
-            licence = str(said.get("license_expression") or said.get("license") or "")
-            yield component("pypi", name, found.version, licence.partition("\n")[0])
+            yield component("pypi", name, found.version, licence(found.metadata.json))
         seen.add((name, extras))
         for line in found.requires or ():
             needed = Requirement(line)
