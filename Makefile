@@ -135,8 +135,9 @@ manylinux: setup ## Build the wheel for every Linux with glibc 2.17 or newer, an
 FREE_THREADED ?= python3.14t
 # The stable ABI is not for these Pythons before 3.15: the wheel is for this one version.
 free-threaded: setup ## Build the wheel for the free-threaded Python that FREE_THREADED names, and try it
+	@$(pip) --require-hashes -r tools/build/zig.lock
 	@rm -f dist/*.whl
-	@$(maturin) --interpreter "$$(command -v "$(FREE_THREADED)")" --strip
+	@$(maturin) --interpreter "$$(command -v "$(FREE_THREADED)")" --zig --strip --compatibility manylinux2014
 	@ls dist/*.whl
 	@tools/release/smoke "$(FREE_THREADED)" library command threads
 
