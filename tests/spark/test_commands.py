@@ -163,6 +163,7 @@ def test_the_doctor_says_what_to_change(index: Path, tmp_path: Path) -> None:
         "8 of 8 rows that executors wrote are there",
     ):
         assert text in done.stdout
+    assert "sockets to workers: TCP" not in done.stdout  # our own sessions spare tasks that wait
     done = pathcast("doctor", "-i", tmp_path / "nowhere", "--master", "local[2]", *folders[2:])
     assert done.returncode == 1
     assert "CHANGE  folder nowhere://at/all: cannot be written" in done.stdout

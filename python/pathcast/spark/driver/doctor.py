@@ -38,6 +38,7 @@ _SCHEMA = (
 )
 _WORKER_BYTES = 150_000_000  # of Python, Arrow and batches
 _TAKEN = 2.5  # bytes that the allocator takes for each that an index says it needs
+_SOCKETS = "spark.python.unix.domain.socket.enabled"
 _TASKS_A_CORE = 4  # so that every executor gets one
 
 
@@ -87,6 +88,8 @@ def _driver(spark: SparkSession) -> Iterator[Finding]:
         major = java.split(".")[0]
         old = major.isdigit() and int(major) < 17
         yield Finding("Java", java, "install Java 17 or newer, or set JAVA_HOME" if old else None)
+    if _setting(spark, _SOCKETS) != "true":
+        yield Finding("sockets to workers", f"TCP; {_SOCKETS}=true spares 40 ms of each task")
     size = _setting(spark, "spark.sql.execution.arrow.maxRecordsPerBatch") or "10000"
     if int(size) < 1000:
         yield Finding(
