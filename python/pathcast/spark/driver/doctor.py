@@ -38,6 +38,8 @@ _SCHEMA = (
 )
 _WORKER_BYTES = 150_000_000  # of Python, Arrow and batches
 _TAKEN = 2.5  # bytes that the allocator takes for each that an index says it needs
+_DAEMON = "spark.python.daemon.module"
+_OURS = "with pathcast.spark.worker.daemon workers share what they import"
 _TASKS_A_CORE = 4  # so that every executor gets one
 
 
@@ -87,6 +89,7 @@ def _driver(spark: SparkSession) -> Iterator[Finding]:
         major = java.split(".")[0]
         old = major.isdigit() and int(major) < 17
         yield Finding("Java", java, "install Java 17 or newer, or set JAVA_HOME" if old else None)
+    yield Finding("daemon of Python workers", _setting(spark, _DAEMON) or f"Spark's own; {_OURS}")
     size = _setting(spark, "spark.sql.execution.arrow.maxRecordsPerBatch") or "10000"
     if int(size) < 1000:
         yield Finding(

@@ -72,6 +72,8 @@ def session(
     if here:
         settings["spark.driver.bindAddress"] = "127.0.0.1"
         settings["spark.sql.shuffle.partitions"] = str(2 * (os.cpu_count() or 1))
+        if os.environ["PYSPARK_PYTHON"] == sys.executable:  # which has this package
+            settings["spark.python.daemon.module"] = "pathcast.spark.worker.daemon"
     # As arguments: the memory of a driver is fixed when its virtual machine starts.
     words = [word for item in settings.items() for word in ("--conf", "{}={}".format(*item))]
     before = os.environ.get("PYSPARK_SUBMIT_ARGS")
