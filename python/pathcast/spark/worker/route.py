@@ -23,13 +23,13 @@ from pathcast.spark.worker.match import MatchJob, Meter, match_batches
 from pathcast.spark.worker.shards import Batches, find_file, numbered_texts, read_rows, verify
 from pathcast.spark.worker.vectors import from_numpy, to_numpy
 
-__all__ = ["RoutedJob", "Router", "match_routed", "open_router"]
+__all__ = ["Router", "ShardsJob", "match_shards", "open_router"]
 
 HELD = 64 << 20  # bytes of documents, for which every shard is opened once
 
 
 @dataclass(frozen=True)
-class RoutedJob:
+class ShardsJob:
     """The jobs of all shards, in order."""
 
     folder: str
@@ -65,7 +65,7 @@ class Router:
         return concerned
 
 
-def match_routed(batches: Batches, job: RoutedJob, meter: Meter | None = None) -> Batches:
+def match_shards(batches: Batches, job: ShardsJob, meter: Meter | None = None) -> Batches:
     """The rows that the jobs ask for."""
     router = open_router(job.folder, job.routing, job.settings, len(job.jobs)) if job.routing else None
     for ids, documents in _held(batches, job.held):
