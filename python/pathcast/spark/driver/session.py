@@ -46,6 +46,7 @@ def session(
     Under `spark-submit` its settings hold, and `master` and `memory` are not looked at. Otherwise `master`
     is `local[*]` unless given. With `log`, what Spark and its workers write to standard error goes there.
     """
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     active = SparkSession.getActiveSession()
@@ -80,9 +81,12 @@ def session(
     os.environ["PYSPARK_SUBMIT_ARGS"] = " ".join(
         f'"{word}"' for word in ["--master", master or "local[*]", *words]
     ) + (f" {before}" if before else " pyspark-shell")
+    builder = SparkSession.builder
+    if SparkContext._gateway is not None:  # Java was started by an earlier session, with its arguments
+        builder = builder.master(master or "local[*]")
     try:
         with _standard_error(log):
-            spark = SparkSession.builder.getOrCreate()
+            spark = builder.getOrCreate()
     finally:
         if before is None:
             del os.environ["PYSPARK_SUBMIT_ARGS"]
