@@ -296,7 +296,14 @@ TABLES: dict[str, Table] = {
         "spark-peers", "xpath_boolean/s", "lxml/s", "Pathcast/s", "× xpath_boolean", "× lxml"
     ),
     "spark-memory": plain(
-        "spark-memory", "subscriptions", "MB of all", "first job s", "last job s", "µs / document"
+        "spark-memory",
+        "subscriptions",
+        "MB of the host",
+        "MB of the shared index",
+        "MB of the driver's helpers",
+        "first job s",
+        "last job s",
+        "µs / document",
     ),
     "shard-sizes": plain("shard-sizes", "build s", "open s", "µs / document", "MB in memory", "MB on disk"),
     "shard-ways": plain("shard-ways", "subscriptions", "µs / document", "shards a document concerns"),

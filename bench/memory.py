@@ -1,7 +1,9 @@
 """What four Python workers of one host take with 1,000,000 subscriptions: an index each, or one for all.
 
-Memory is that of all processes below Spark's Java, workers, their daemon and the process of the shared index,
-each page counted once (PSS), at its highest while jobs run. Documents are new in every job.
+Memory is that of the processes below Spark's Java, each page counted once (PSS), at its highest while jobs
+run. The host is its workers, their daemon and the process of the shared index. Helpers of the driver, in
+which Spark plans data sources, are told apart: they are there once, however many hosts there are. Pages of
+libraries that both have are divided among them. Documents are new in every job.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from bench.harness.kept import Kept, Row
 from bench.harness.turns import family, processor_seconds, scale, timed
 from bench.plan import Plan
 from bench.workloads import WORKLOADS
+from pathcast.errors import PathcastError
 
 SIZE = int(1_000_000 * scale())
 WORKERS, JOBS = 4, 4  # the first two warm
@@ -50,12 +53,16 @@ def table(kept: Kept, plan: Plan) -> Iterator[Row]:
                     used.append((processor_seconds() - before) / PART)
                     seconds.append(took)
                     counts.append(found / PART)
+            if watch.processes <= WORKERS:
+                raise PathcastError(f"{watch.processes} processes are no {WORKERS} workers and their daemon")
             yield Row(
                 name,
                 {
                     "subscriptions": SIZE,
                     "processes": watch.processes,
-                    "MB of all": watch.highest / 1e3,
+                    "MB of the host": watch.highest["host"] / 1e3,
+                    "MB of the shared index": watch.highest["index"] / 1e3,
+                    "MB of the driver's helpers": watch.highest["planners"] / 1e3,
                     "first job s": seconds[0],
                     "last job s": seconds[-1],
                     "µs / document": 1e6 * min(used[2:]),
@@ -68,7 +75,8 @@ class _Watch:
     """Looks at the processes below Java while a block runs."""
 
     def __init__(self) -> None:
-        self.highest, self.processes = 0, 0
+        self.highest = dict.fromkeys(("host", "index", "planners"), 0)
+        self.processes = 0
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._look)
 
@@ -82,9 +90,16 @@ class _Watch:
 
     def _look(self) -> None:
         while not self._ended.wait(_PAUSE):
-            sizes = [size for size in map(_shared_kilobytes, _python()) if size]
-            self.highest = max(self.highest, sum(sizes))
-            self.processes = max(self.processes, len(sizes))
+            sizes = dict.fromkeys(self.highest, 0)
+            processes = 0
+            for process in _python():
+                words, size = _words(process), _shared_kilobytes(process)
+                planner = any(word.startswith(b"pyspark.sql.worker.") for word in words)
+                sizes["planners" if planner else "host"] += size
+                sizes["index"] += size if any(b"worker.matcher" in word for word in words) else 0
+                processes += bool(size) and not planner
+            self.highest = {name: max(size, sizes[name]) for name, size in self.highest.items()}
+            self.processes = max(self.processes, processes)
 
 
 def _python() -> list[int]:

@@ -156,6 +156,7 @@ def test_the_doctor_says_what_to_change(index: Path, tmp_path: Path) -> None:
     assert not list((tmp_path / "out").iterdir())
     for text in (
         "Java: ",
+        "daemon of Python workers: pathcast.spark.worker.daemon",
         "pathcast on executors: ",
         "index folder: seen by all executors",
         "MB outside Java",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,16 @@ def test_what_is_long_is_told_before_it_is_done(tmp_path: Path) -> None:
     worker.begin(200_000_000)
     found = gathered(tmp_path)
     assert (found.at, found.documents) == (200_000_000, 0)
-    assert found.line(3.0, found.since + 3).endswith("; at 200 MB for 3 s")
+    assert found.line(found.since + 3) == "at 200 MB for 3 s"
     worker.end(1, 200_000_000, 7, 0)
-    assert gathered(tmp_path).line(2.0, 0.0) == "1 documents (0/s), 7 matches (4/s), 0 dead letters, 200 MB"
+    found = gathered(tmp_path)
+    assert found.told >= found.began > 0
+    found.told = found.began + 2
+    assert found.line(0.0) == "1 document, 7 matches (4/s), 200 MB"
+
+
+def test_rates_are_of_the_time_that_workers_were_at_it(tmp_path: Path) -> None:
+    for name, began, told in (("1", 100.0, 104.0), ("2", 102.0, 110.0)):
+        one = Progress(500, 10, 0, 0, began=began, told=told)
+        (tmp_path / f"{name}.json").write_text(json.dumps(asdict(one)))
+    assert gathered(tmp_path).line(1_000.0) == "1,000 documents (100/s)"

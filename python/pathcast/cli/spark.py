@@ -433,6 +433,9 @@ def _spark(command: str, master: str | None, memory: str) -> Iterator[SparkSessi
         from pathcast.spark.driver.session import session
     except ModuleNotFoundError as error:
         fail(_missing(error))
+    console = Console(stderr=True)
+    if console.is_terminal:  # a line of its own: Java writes to the terminal while it starts
+        console.print("Starting Spark")
     try:
         with session(f"pathcast {command}", master=master, memory=memory) as spark:
             yield spark
@@ -480,7 +483,6 @@ def _watched(spark: SparkSession, what: str, folder: Path | None = None) -> Iter
         yield
         return
     ended = Event()
-    start = time.perf_counter()
     with console.status(what) as status:
 
         def follow() -> None:
@@ -489,10 +491,9 @@ def _watched(spark: SparkSession, what: str, folder: Path | None = None) -> Iter
                 stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
                 done = sum(stage.numCompletedTasks for stage in stages if stage)
                 tasks = sum(stage.numTasks for stage in stages if stage)
-                text = f"{what}: {done:,} of {tasks:,} tasks" if tasks else what
-                if folder is not None:
-                    text += "; " + gathered(folder).line(time.perf_counter() - start, time.time())
-                status.update(text)
+                text = f"{what}: {done:,} of {tasks:,} task{'s' * (tasks != 1)}" if tasks else what
+                so_far = gathered(folder).line(time.time()) if folder is not None else ""
+                status.update(f"{text}; {so_far}" if so_far else text)
 
         follower = Thread(target=follow, daemon=True)
         follower.start()

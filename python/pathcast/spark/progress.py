@@ -35,22 +35,38 @@ class Progress:
     since: float = 0.0
     """When it began with them, in seconds since 1970."""
 
-    def line(self, seconds: float, now: float) -> str:
-        """As a person reads it.
+    began: float = 0.0
+    """When the first documents were begun."""
+    told: float = 0.0
+    """When the last of what is counted here was done."""
 
-        >>> Progress(1200, 48_000_000, 9000, 2).line(4.0, 0.0)
+    def line(self, now: float) -> str:
+        """As a person reads it, without what is nothing; rates are of the time that workers were at it.
+
+        >>> Progress(1200, 48_000_000, 9000, 2, began=100.0, told=104.0).line(110.0)
         '1,200 documents (300/s), 9,000 matches (2,250/s), 2 dead letters, 48 MB'
-        >>> Progress(at=200_000_000, since=100.0).line(12.0, 112.0)
-        '0 documents (0/s), 0 matches (0/s), 0 dead letters, 0 MB; at 200 MB for 12 s'
+        >>> Progress(at=200_000_000, since=100.0).line(112.0)
+        'at 200 MB for 12 s'
+        >>> Progress(1, 200_000_000, began=100.0, told=108.0).line(112.0)
+        '1 document, 200 MB'
         """
-        rates = (round(each / seconds) if seconds else 0 for each in (self.documents, self.matches))
-        text = "{:,} documents ({:,}/s), {:,} matches ({:,}/s)".format(
-            *(each for pair in zip((self.documents, self.matches), rates, strict=True) for each in pair)
-        )
-        text += f", {self.dead:,} dead letters, {self.bytes / 1e6:,.0f} MB"
-        if self.at:
-            text += f"; at {self.at / 1e6:,.0f} MB for {max(0.0, now - self.since):,.0f} s"
-        return text
+        parts = []
+        for name, count in (("document", self.documents), ("match", self.matches)):
+            seconds = self.told - self.began
+            rate = count / seconds if seconds >= 1 else 0.0  # sooner it would say nothing
+            if count:
+                parts.append(_counted(count, name) + (f" ({rate:,.0f}/s)" if rate >= 1 else ""))
+        if self.dead:
+            parts.append(_counted(self.dead, "dead letter"))
+        if self.bytes >= 1e6:
+            parts.append(f"{self.bytes / 1e6:,.0f} MB")
+        at = f"at {self.at / 1e6:,.0f} MB for {max(0.0, now - self.since):,.0f} s" if self.at else ""
+        return "; ".join(filter(None, (", ".join(parts), at)))
+
+
+def _counted(count: int, name: str) -> str:
+    ending = "" if count == 1 else "es" if name.endswith("ch") else "s"
+    return f"{count:,} {name}{ending}"
 
 
 class Reporter:
@@ -63,6 +79,7 @@ class Reporter:
 
     def begin(self, size: int) -> None:
         """So many bytes are being matched from now on."""
+        self._so_far.began = self._so_far.began or time()
         if size >= _LONG:
             self._so_far.at, self._so_far.since = size, time()
             self._write()
@@ -74,6 +91,7 @@ class Reporter:
         so_far.bytes += size
         so_far.matches += matches
         so_far.dead += dead
+        so_far.told = time()
         long = bool(so_far.at)
         so_far.at = 0
         if long or time() - self._written > _EVERY:
@@ -102,6 +120,8 @@ def gathered(folder: Path) -> Progress:
             one = Progress(**json.loads(file.read_text()))
             for name in ("documents", "bytes", "matches", "dead"):
                 setattr(total, name, getattr(total, name) + getattr(one, name))
+            total.began = min(total.began or one.began, one.began)
+            total.told = max(total.told, one.told)
             if one.at and (not total.at or one.since < total.since):
                 total.at, total.since = one.at, one.since
     return total

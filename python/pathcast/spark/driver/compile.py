@@ -36,6 +36,7 @@ from pathcast.spark.artifact import Manifest, Settings, Shard, replace_file, sha
 from pathcast.spark.driver.columns import column_type, quoted
 from pathcast.spark.driver.compiled import Compiled
 from pathcast.spark.driver.delta import FEW, changed_shards
+from pathcast.spark.driver.few_changes import few_changes
 from pathcast.spark.driver.hadoop import index_folder
 from pathcast.spark.driver.routed_changes import routed_changes
 from pathcast.spark.driver.routing import count_ids, placed, sampled, written
@@ -169,24 +170,18 @@ def update_subscriptions(
     if not isinstance(compiled, Compiled):
         compiled = Compiled.open(compiled)
     manifest, count = compiled.manifest, compiled.shards
-    frames = []
-    if changed is not None:
-        frames.append(_rows(changed, count, id=id, xpath=xpath, latest_by=latest_by, manifest=manifest))
-        frames[0] = frames[0].withColumn("removed", F.lit(False))
-    if removed is not None:
-        column_type(removed, id, "subscriptions to remove")
-        bare = removed.select(F.col(quoted(id)).cast(manifest.id_type).alias("id")).where("id is not null")
-        wanted = bare.withColumn("xpath", F.lit(None).cast("string"))
-        rows = _rows(wanted, count, id="id", xpath="xpath", latest_by=None, manifest=manifest)
-        frames.append(rows.withColumn("removed", F.lit(True)))
-    if not frames:
+    given = changed if changed is not None else removed
+    if given is None:
         raise ValueError("give rows that changed, or ids to remove, or both")
-    rows = frames[0]
-    for frame in frames[1:]:
-        rows = rows.unionByName(frame, allowMissingColumns=True)
-    spark = rows.sparkSession
+    spark = given.sparkSession
+    few = None
+    if changed is not None and removed is None and latest_by is None:
+        few = few_changes(changed, manifest, id, xpath)
+    rows = None
+    if few is None:
+        rows = _changes(changed, removed, manifest, id=id, xpath=xpath, latest_by=latest_by)
+        few = rows.limit(FEW + 1).toArrow()
     previous = {shard.number: shard for shard in manifest.shards}
-    few = rows.limit(FEW + 1).toArrow()
     home = index_folder(compiled.store or compiled.path, spark)
     routing = manifest.routing
     stored = [name for shard in manifest.shards for name in (shard.rows, shard.delta) if name]
@@ -205,6 +200,8 @@ def update_subscriptions(
                 "once: compile the whole table again; shards whose rows are the same are kept"
             )
         if built is None:
+            if rows is None:
+                rows = _changes(changed, removed, manifest, id=id, xpath=xpath, latest_by=latest_by)
             if needs_shipping(spark):
                 ship_files(spark, compiled.path, stored)
             built, _ = _build(rows, compiled.path, manifest.settings, previous, count, changes=True)
@@ -213,6 +210,33 @@ def update_subscriptions(
         renewed.write(compiled.path)
         _published(home, compiled.path, renewed)
     return Compiled.of(home, renewed, spark)
+
+
+def _changes(
+    changed: DataFrame | None,
+    removed: DataFrame | None,
+    manifest: Manifest,
+    *,
+    id: str,
+    xpath: str,
+    latest_by: str | None,
+) -> DataFrame:
+    """What changed and what is gone, in the form that workers read."""
+    count = len(manifest.shards)
+    frames = []
+    if changed is not None:
+        rows = _rows(changed, count, id=id, xpath=xpath, latest_by=latest_by, manifest=manifest)
+        frames.append(rows.withColumn("removed", F.lit(False)))
+    if removed is not None:
+        column_type(removed, id, "subscriptions to remove")
+        bare = removed.select(F.col(quoted(id)).cast(manifest.id_type).alias("id")).where("id is not null")
+        wanted = bare.withColumn("xpath", F.lit(None).cast("string"))
+        rows = _rows(wanted, count, id="id", xpath="xpath", latest_by=None, manifest=manifest)
+        frames.append(rows.withColumn("removed", F.lit(True)))
+    rows = frames[0]
+    for frame in frames[1:]:
+        rows = rows.unionByName(frame, allowMissingColumns=True)
+    return rows
 
 
 def _rows(

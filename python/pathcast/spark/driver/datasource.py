@@ -58,7 +58,7 @@ from pathcast.spark.worker.answers import RESULTS, SHAPES, Result, Shape
 from pathcast.spark.worker.filters import Comparison, IdFilter, with_ids
 from pathcast.spark.worker.imports import freeze_imports
 from pathcast.spark.worker.match import MatchJob, match_batches
-from pathcast.spark.worker.route import RoutedJob, match_routed
+from pathcast.spark.worker.route import ShardsJob, match_shards
 from pathcast.spark.worker.split import MAX_RECORD, Splitter
 from pathcast.spark.worker.splits import ReadJob, Split, read_split
 from pathcast.spark.worker.topics import Positions, Range, TopicJob, read_range
@@ -167,7 +167,7 @@ class _Source:
         routing = compiled.manifest.routing
         if (routing or asked_together(compiled)) and self.result != "dead":
             settings = compiled.manifest.settings
-            every = RoutedJob(compiled.place, routing, settings, tuple(jobs))
+            every = ShardsJob(compiled.place, routing, settings, tuple(jobs))
             return [_Task(split, self._read_job(split), every, ids) for split in splits]
         return [_Task(split, self._read_job(split), job, ids) for job in jobs for split in splits]
 
@@ -182,7 +182,7 @@ class _Task(InputPartition):
         self,
         split: Split | Range,
         read: ReadJob | TopicJob,
-        job: MatchJob | RoutedJob,
+        job: MatchJob | ShardsJob,
         ids: tuple[IdFilter, ...],
     ) -> None:
         super().__init__(None)
@@ -193,8 +193,8 @@ class _Task(InputPartition):
         documents = self._documents()
         if self.ids:
             documents = with_ids(documents, self.ids)
-        if isinstance(self.job, RoutedJob):
-            return match_routed(documents, self.job)
+        if isinstance(self.job, ShardsJob):
+            return match_shards(documents, self.job)
         return match_batches(documents, self.job)
 
     def _documents(self) -> Iterator[Any]:

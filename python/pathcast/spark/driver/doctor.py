@@ -39,6 +39,8 @@ _SCHEMA = (
 _WORKER_BYTES = 150_000_000  # of Python, Arrow and batches
 _TAKEN = 2.5  # bytes that the allocator takes for each that an index says it needs
 _SOCKETS = "spark.python.unix.domain.socket.enabled"
+_DAEMON = "spark.python.daemon.module"
+_OURS = "with pathcast.spark.worker.daemon workers share what they import"
 _TASKS_A_CORE = 4  # so that every executor gets one
 
 
@@ -90,6 +92,7 @@ def _driver(spark: SparkSession) -> Iterator[Finding]:
         yield Finding("Java", java, "install Java 17 or newer, or set JAVA_HOME" if old else None)
     if _setting(spark, _SOCKETS) != "true":
         yield Finding("sockets to workers", f"TCP; {_SOCKETS}=true spares 40 ms of each task")
+    yield Finding("daemon of Python workers", _setting(spark, _DAEMON) or f"Spark's own; {_OURS}")
     size = _setting(spark, "spark.sql.execution.arrow.maxRecordsPerBatch") or "10000"
     if int(size) < 1000:
         yield Finding(

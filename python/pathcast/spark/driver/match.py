@@ -30,7 +30,7 @@ from pathcast.spark.driver.compiled import Compiled, RejectedSubscriptions
 from pathcast.spark.driver.workers import asked_together, bound_batches, on_worker, shard_files
 from pathcast.spark.options import MatchOptions, takes_options
 from pathcast.spark.worker.match import MatchJob, match_batches
-from pathcast.spark.worker.route import RoutedJob, match_routed
+from pathcast.spark.worker.route import ShardsJob, match_shards
 
 if TYPE_CHECKING:
     from pathcast.spark.options import Subscriptions
@@ -186,8 +186,8 @@ class _Plan:
         """One task for all shards: documents are read once, and ask all or those that they concern."""
         manifest = compiled.manifest
         jobs = tuple(self._job(result, compiled, files) for files in shards)
-        job = RoutedJob(compiled.place, manifest.routing, manifest.settings, jobs)
-        function = on_worker(match_routed, job)
+        job = ShardsJob(compiled.place, manifest.routing, manifest.settings, jobs)
+        function = on_worker(match_shards, job)
         return answers(result, documents, function, manifest, self._options.nodes, self._id_type)
 
     def _mapped(

@@ -47,6 +47,7 @@ def session(
     Under `spark-submit` its settings hold, and `master` and `memory` are not looked at. Otherwise `master`
     is `local[*]` unless given. With `log`, what Spark and its workers write to standard error goes there.
     """
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     active = SparkSession.getActiveSession()
@@ -76,15 +77,20 @@ def session(
     if here:
         settings["spark.driver.bindAddress"] = "127.0.0.1"
         settings["spark.sql.shuffle.partitions"] = str(2 * (os.cpu_count() or 1))
+        if os.environ["PYSPARK_PYTHON"] == sys.executable:  # which has this package
+            settings["spark.python.daemon.module"] = "pathcast.spark.worker.daemon"
     # As arguments: the memory of a driver is fixed when its virtual machine starts.
     words = [word for item in settings.items() for word in ("--conf", "{}={}".format(*item))]
     before = os.environ.get("PYSPARK_SUBMIT_ARGS")
     os.environ["PYSPARK_SUBMIT_ARGS"] = " ".join(
         f'"{word}"' for word in ["--master", master or "local[*]", *words]
     ) + (f" {before}" if before else " pyspark-shell")
+    builder = SparkSession.builder
+    if SparkContext._gateway is not None:  # Java was started by an earlier session, with its arguments
+        builder = builder.master(master or "local[*]")
     try:
         with _standard_error(log):
-            spark = SparkSession.builder.getOrCreate()
+            spark = builder.getOrCreate()
     finally:
         if before is None:
             del os.environ["PYSPARK_SUBMIT_ARGS"]

@@ -47,8 +47,8 @@ from pathcast.spark.driver.workers import bound_batches, on_worker, shard_files
 from pathcast.spark.leases import manifest_in
 from pathcast.spark.options import BATCH_BYTES, MatchOptions, Mode
 from pathcast.spark.worker.match import MatchJob
-from pathcast.spark.worker.metrics import METRICS, MeteredJob, match_metered, match_routed_metered
-from pathcast.spark.worker.route import RoutedJob
+from pathcast.spark.worker.metrics import METRICS, MeteredJob, match_metered, match_shards_metered
+from pathcast.spark.worker.route import ShardsJob
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -186,8 +186,8 @@ class _Runner:
         nodes = self.options.nodes
         if manifest.routing:
             # Documents are read once and ask the shards that they concern.
-            routed = RoutedJob(compiled.place, manifest.routing, manifest.settings, tuple(jobs))
-            return answers("tagged", pairs, on_worker(match_routed_metered, routed), manifest, nodes)
+            every = ShardsJob(compiled.place, manifest.routing, manifest.settings, tuple(jobs))
+            return answers("tagged", pairs, on_worker(match_shards_metered, every), manifest, nodes)
         frames = []
         for at, job in enumerate(jobs):
             function = on_worker(match_metered, MeteredJob(job, at == 0))

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from pathcast.spark.worker.nodes import NODES
 from pathcast.spark.worker.shards import OpenShard
+from pathcast.spark.worker.vectors import from_numpy, to_numpy
 
 __all__ = ["DEAD", "RESULTS", "SENT", "SHAPES", "Result", "Shape", "listed", "no_match", "shaped"]
 
@@ -72,7 +73,7 @@ def _columns(rows: Any, at: int, shard: OpenShard, nodes: dict[str, Any]) -> dic
 def _lists(
     ids: Any, lists: Any, shard: OpenShard, nodes: dict[str, Any], nullable: bool
 ) -> Iterator[tuple[dict[str, Any], int]]:
-    offsets, rows = lists.offsets.to_numpy(), lists.values
+    offsets, rows = to_numpy(lists.offsets), lists.values
     cuts = np.arange(0, len(rows), _LISTED)
     bounds = np.insert(offsets, np.searchsorted(offsets, cuts), cuts)  # both are sorted
     bounds = bounds[np.append(True, bounds[1:] > bounds[:-1])]  # of lists that are neither empty nor long
@@ -81,7 +82,7 @@ def _lists(
         columns = _columns(rows, at, shard, nodes)
         first, last = np.searchsorted(bounds, (at, min(at + SENT, len(rows))))
         found = listed(bounds[first : last + 1] - at, _match(columns), nullable)
-        yield {"doc_id": ids.take(pa.array(of[first:last])), "found": found}, last - first
+        yield {"doc_id": ids.take(from_numpy(of[first:last])), "found": found}, last - first
 
 
 def _rows(
@@ -98,7 +99,7 @@ def _grouped(ids: Any, lists: Any, shard: OpenShard) -> Iterator[Any]:
     good = pc.is_valid(lists)
     if lists.null_count:
         ids, lists = ids.filter(good), lists.filter(good)
-    offsets = lists.offsets.to_numpy()
+    offsets = to_numpy(lists.offsets)
     at = 0
     while at < len(ids):
         end = max(at + 1, int(np.searchsorted(offsets, offsets[at] + SENT, side="right")) - 1)
@@ -124,7 +125,7 @@ def no_match(rows: int, shard: OpenShard, shape: Shape, nodes: bool = False) -> 
 def listed(bounds: Any, members: Any, nullable: bool = False) -> Any:
     """Lists by where each begins and the last ends."""
     kind = pa.list_(pa.field("element", members.type, nullable))
-    return pa.ListArray.from_arrays(pa.array(bounds, pa.int32()), members, kind)
+    return pa.ListArray.from_arrays(from_numpy(bounds.astype(np.int32)), members, kind)
 
 
 def _match(columns: dict[str, Any]) -> Any:

@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pathcast.errors import IndexFormatError
 from pathcast.index import Index
 from pathcast.spark.artifact import Settings, sha256
+from pathcast.spark.worker.vectors import from_numpy
 from pathcast.subscriptions import variables_from
 
 __all__ = [
@@ -72,7 +74,7 @@ class Base:
             raise damaged(files.index, f"{have:,} subscriptions for {want:,} rows")
         if files.delta is None and files.subscriptions != self.rows.num_rows:
             raise damaged(files.rows, f"{self.rows.num_rows:,} rows instead of {files.subscriptions:,}")
-        self._hidden: Any = pa.array([], pa.int64())
+        self._hidden: Any = pa.nulls(0, pa.int64())
         self._added = 0
         self.applied: str | None = None
         """The SHA-256 of the delta."""
@@ -97,15 +99,15 @@ class Base:
             self.index.remove(row)
         self.all_rows = changed_rows(self.rows, delta)
         added = self.all_rows.slice(self.rows.num_rows)
-        numbers = range(self.rows.num_rows, self.all_rows.num_rows)
-        self.index.add_many(numbered(added, pa.array(numbers, pa.int64())))
+        numbers = np.arange(self.rows.num_rows, self.all_rows.num_rows)
+        self.index.add_many(numbered(added, from_numpy(numbers)))
         self._added = added.num_rows
 
     def _take_back(self) -> None:
         for row in range(self._added):
             self.index.remove(self.rows.num_rows + row)
         self.index.add_many(numbered(self.rows.take(self._hidden), self._hidden))
-        self._hidden, self._added = pa.array([], pa.int64()), 0
+        self._hidden, self._added = pa.nulls(0, pa.int64()), 0
         self.all_rows = self.rows
 
 
@@ -156,7 +158,7 @@ def single(column: Any) -> Any:
 def numbered(rows: Any, numbers: Any = None) -> Any:
     """What an index is made from: row numbers for ids. A table, or rows one by one if there are variables."""
     if numbers is None:
-        numbers = pa.array(range(rows.num_rows), pa.int64())
+        numbers = from_numpy(np.arange(rows.num_rows))
     columns = {"id": numbers, "xpath": rows["xpath"]}
     for name in ("ordered", "namespaces"):
         if rows[name].null_count < rows.num_rows:
@@ -168,7 +170,7 @@ def numbered(rows: Any, numbers: Any = None) -> Any:
 
 def numbered_texts(texts: Any) -> Any:
     """Expressions without anything else, numbered."""
-    return pa.table({"id": pa.array(range(len(texts)), pa.int64()), "xpath": texts})
+    return pa.table({"id": from_numpy(np.arange(len(texts))), "xpath": texts})
 
 
 def _with_variables(rows: Any, numbers: Any) -> Iterator[Any]:

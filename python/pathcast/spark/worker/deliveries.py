@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from pathcast.spark.worker import answers
 from pathcast.spark.worker.shards import OpenShard
+from pathcast.spark.worker.vectors import from_numpy, to_numpy
 from pathcast.types import Groups
 
 __all__ = ["count", "delivered"]
@@ -23,13 +24,13 @@ __all__ = ["count", "delivered"]
 
 def count(groups: Groups) -> int:
     """How many matches the documents have."""
-    sizes = pc.list_value_length(groups.members).to_numpy()
-    return int(sizes[groups.documents.values.to_numpy()].sum())
+    sizes = to_numpy(pc.list_value_length(groups.members))
+    return int(sizes[to_numpy(groups.documents.values)].sum())
 
 
 def delivered(ids: Any, groups: Groups, shard: OpenShard) -> Iterator[Any]:
     """The rows of some documents; those of a document are in the order of subscribers."""
-    rows = groups.members.values.to_numpy()
+    rows = to_numpy(groups.members.values)
     if not len(rows):
         return
     codes, names = shard.recipients
@@ -46,11 +47,11 @@ def delivered(ids: Any, groups: Groups, shard: OpenShard) -> Iterator[Any]:
     while at < len(starts):
         end = max(at + 1, int(np.searchsorted(cut, cut[at] + answers.SENT, side="right")) - 1)
         first, last = int(cut[at]), int(cut[end])
-        subscriptions = shard.ids.take(pa.array(rows[places[first:last]]))
+        subscriptions = shard.ids.take(from_numpy(rows[places[first:last]]))
         yield pa.RecordBatch.from_pydict(
             {
-                "doc_id": ids.take(pa.array(of[starts[at:end]])),
-                "subscriber": names.take(pa.array(who[starts[at:end]])),
+                "doc_id": ids.take(from_numpy(of[starts[at:end]])),
+                "subscriber": names.take(from_numpy(who[starts[at:end]])),
                 "subscriptions": answers.listed(cut[at : end + 1] - first, subscriptions),
             }
         )
@@ -61,8 +62,8 @@ def _keys(groups: Groups, order: Any, bits: int) -> Any:
     """For each match the document and, in the lower bits, the place of the subscription in the order."""
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    places = pa.ListArray.from_arrays(groups.members.offsets, pa.array(place))
+    places = pa.ListArray.from_arrays(groups.members.offsets, from_numpy(place))
     found = places.take(groups.documents.values)
-    sizes = pc.list_value_length(found).to_numpy()
-    of = pc.list_parent_indices(groups.documents).to_numpy().astype(np.int64)
-    return np.repeat(of, sizes) << bits | pc.list_flatten(found).to_numpy()
+    sizes = to_numpy(pc.list_value_length(found))
+    of = to_numpy(pc.list_parent_indices(groups.documents)).astype(np.int64)
+    return np.repeat(of, sizes) << bits | to_numpy(pc.list_flatten(found))

@@ -15,6 +15,7 @@ from itertools import islice
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -26,6 +27,7 @@ from pathcast.spark.worker.deliveries import count, delivered
 from pathcast.spark.worker.nodes import selected
 from pathcast.spark.worker.shards import Batches, OpenShard, ShardFiles, open_shard
 from pathcast.spark.worker.shared import SharedIndex
+from pathcast.spark.worker.vectors import blobs, from_numpy, to_numpy
 
 __all__ = ["MatchJob", "Meter", "excerpt", "match_batches"]
 
@@ -115,13 +117,15 @@ def match_batches(batches: Batches, job: MatchJob, meter: Meter | None = None) -
 
 def _checking(job: MatchJob) -> OpenShard:
     """No subscriptions: a document is read to its end whatever is asked, so this finds every bad one."""
-    return OpenShard(job.settings.index(), pa.array([], pa.int64()), None)
+    return OpenShard(job.settings.index(), pa.nulls(0, pa.int64()), None)
 
 
 def _ends(documents: Any) -> Any:
     """Where each document ends if all stood behind one another."""
-    lengths = pc.cast(pc.fill_null(pc.binary_length(documents), 0), pa.int64())
-    return pc.cumulative_sum(lengths).to_numpy()
+    lengths = pc.binary_length(documents)
+    if lengths.null_count:
+        lengths = pc.coalesce(lengths, from_numpy(np.zeros(1, lengths.type.to_pandas_dtype()))[0])
+    return np.cumsum(to_numpy(lengths), dtype=np.int64)
 
 
 def _within(ends: Any, start: int, size: int) -> int:
@@ -165,7 +169,7 @@ def _dead(ids: Any, documents: Any, letters: list[_Letter], shard: OpenShard, jo
         if first.error is None:
             raise LimitError(reason)
         raise DocumentError(reason, first.error.line, first.error.column, first.error.kind)
-    columns = {"doc_id": ids.take(pa.array([letter.at for letter in letters]))}
+    columns = {"doc_id": ids.take(from_numpy(np.array([letter.at for letter in letters])))}
     if job.result == "tagged":
         columns |= no_match(len(letters), shard, job.shape, job.nodes)
     values = (
@@ -175,7 +179,8 @@ def _dead(ids: Any, documents: Any, letters: list[_Letter], shard: OpenShard, jo
         for at, reason, error in letters
     )
     for (name, kind), column in zip(DEAD, zip(*values, strict=True), strict=True):
-        columns[name] = pa.array(column, kind)
+        texts = pa.types.is_string(kind)
+        columns[name] = blobs(column, kind) if texts else from_numpy(np.array(column, np.int64))
     return pa.RecordBatch.from_pydict(columns)
 
 

@@ -16,10 +16,10 @@ import pyarrow.compute as pc
 
 from pathcast.spark.worker.answers import DEAD, no_match
 from pathcast.spark.worker.match import MatchJob, Meter, match_batches
-from pathcast.spark.worker.route import RoutedJob, match_routed
+from pathcast.spark.worker.route import ShardsJob, match_shards
 from pathcast.spark.worker.shards import Batches, open_shard
 
-__all__ = ["METRICS", "MeteredJob", "match_metered", "match_routed_metered"]
+__all__ = ["METRICS", "MeteredJob", "match_metered", "match_shards_metered"]
 
 METRICS = "\0metrics"
 
@@ -42,10 +42,10 @@ def match_metered(batches: Batches, job: MeteredJob) -> Batches:
         yield _told(values, seen.id_type, job.match)
 
 
-def match_routed_metered(batches: Batches, job: RoutedJob) -> Batches:
+def match_shards_metered(batches: Batches, job: ShardsJob) -> Batches:
     """The same where documents are routed: they count once, however many shards they concern."""
     started, seen, meter = perf_counter_ns(), _Seen(), Meter()
-    yield from match_routed(seen.watched(batches), job, meter)
+    yield from match_shards(seen.watched(batches), job, meter)
     if seen.id_type is not None:
         read = {"documents": seen.documents, "bytes": seen.bytes}
         values = asdict(meter) | read | {"task_ns": perf_counter_ns() - started, "first": True}

@@ -21,14 +21,15 @@ from pathcast.index import Index
 from pathcast.spark.artifact import Routing, Settings
 from pathcast.spark.worker.match import MatchJob, Meter, match_batches
 from pathcast.spark.worker.shards import Batches, find_file, numbered_texts, read_rows, verify
+from pathcast.spark.worker.vectors import from_numpy, to_numpy
 
-__all__ = ["RoutedJob", "Router", "match_routed", "open_router"]
+__all__ = ["Router", "ShardsJob", "match_shards", "open_router"]
 
 HELD = 64 << 20  # bytes of documents, for which every shard is opened once
 
 
 @dataclass(frozen=True)
-class RoutedJob:
+class ShardsJob:
     """The jobs of all shards, in order."""
 
     folder: str
@@ -54,9 +55,9 @@ class Router:
         found = self.index.match_many(documents).to_arrow()
         concerned = np.zeros((self.count, len(documents)), bool)
         shards = self.shards.take(found.values)
-        of = pc.list_parent_indices(found).to_numpy()[pc.list_parent_indices(shards).to_numpy()]
-        concerned[pc.list_flatten(shards).to_numpy(), of] = True
-        good = pc.is_valid(found).to_numpy(zero_copy_only=False)
+        of = to_numpy(pc.list_parent_indices(found))[to_numpy(pc.list_parent_indices(shards))]
+        concerned[to_numpy(pc.list_flatten(shards)), of] = True
+        good = to_numpy(pc.cast(pc.is_valid(found), pa.uint8())).astype(bool)
         for shard in self.always:
             concerned[shard] = good
         # Somebody must answer for a document that concerns nobody.
@@ -64,7 +65,7 @@ class Router:
         return concerned
 
 
-def match_routed(batches: Batches, job: RoutedJob, meter: Meter | None = None) -> Batches:
+def match_shards(batches: Batches, job: ShardsJob, meter: Meter | None = None) -> Batches:
     """The rows that the jobs ask for."""
     router = open_router(job.folder, job.routing, job.settings, len(job.jobs)) if job.routing else None
     for ids, documents in _held(batches, job.held):
@@ -76,7 +77,7 @@ def match_routed(batches: Batches, job: RoutedJob, meter: Meter | None = None) -
         concerned = router.concerned(documents)
         for shard, each in zip(concerned, job.jobs, strict=True):
             if shard.any():
-                places = pa.array(np.flatnonzero(shard))
+                places = from_numpy(np.flatnonzero(shard))
                 some = [ids.take(places), documents.take(places)]
                 batch = pa.RecordBatch.from_arrays(some, ["id", "document"])
                 yield from match_batches(iter([batch]), each, meter)

@@ -37,6 +37,7 @@ from pathcast.spark.worker.base import (
     verify,
 )
 from pathcast.spark.worker.shipped import Shipped, find_shipped, forget
+from pathcast.spark.worker.vectors import to_numpy
 
 __all__ = [
     "SHARED_BYTES",
@@ -101,7 +102,7 @@ class OpenShard:
         if self.subscribers is not None:
             names = pc.coalesce(pc.cast(self.subscribers, pa.string()), names)
         encoded = names.dictionary_encode()
-        return encoded.indices.to_numpy().astype("int64"), encoded.dictionary
+        return to_numpy(encoded.indices).astype("int64"), encoded.dictionary
 
 
 _bases: OrderedDict[tuple[str, str, str], tuple[Base, OpenShard]] = OrderedDict()

@@ -38,6 +38,10 @@ main(sys.argv[2:])
 """
 """Without what the package exports: the driver's half needs PySpark, which takes a second and 26 MB."""
 
+_ALLOCATOR = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": str(1 << 20)}
+"""Several threads use few arenas, which stay small, and answers of megabytes go back to the system at once:
+40 MB of 220 with 1,000,000 alerts and four workers."""
+
 _connection: tuple[int, socket.socket] | None = None
 _started: subprocess.Popen[bytes] | None = None  # it outlives this worker
 _given_up = False
@@ -162,8 +166,8 @@ def _connect_or_start(parent: int) -> socket.socket:
         with suppress(FileNotFoundError, ConnectionError):
             return _opened(folder / "socket")
         words = [sys.executable, "-c", _START, str(Path(__file__).parents[1]), str(folder), str(parent)]
-        # The folders from which this worker imports; several threads use few arenas, which stay small.
-        settings = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "MALLOC_ARENA_MAX": "2"}
+        # The folders from which this worker imports.
+        settings = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **_ALLOCATOR}
         global _started
         _started = process = subprocess.Popen(
             words,

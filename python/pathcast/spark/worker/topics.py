@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from pathcast.errors import PathcastError
 from pathcast.spark.worker.shards import Batches
+from pathcast.spark.worker.vectors import blobs
 
 __all__ = ["Positions", "Range", "TopicJob", "positions", "read_range"]
 
@@ -132,7 +133,7 @@ def read_range(part: Range, job: TopicJob) -> Batches:
 
 def _batch(ids: list[str], documents: list[bytes | None]) -> Any:
     return pa.RecordBatch.from_arrays(
-        [pa.array(ids, pa.string()), pa.array(documents, pa.binary())], ["id", "document"]
+        [blobs(ids, pa.string()), blobs(documents, pa.binary())], ["id", "document"]
     )
 
 

@@ -20,11 +20,13 @@ from dataclasses import dataclass
 from typing import IO, Any, TypeAlias, cast
 from urllib.parse import unquote
 
+import numpy as np
 import pyarrow as pa
 
 from pathcast.spark.places import local_path
 from pathcast.spark.worker.shards import Batches
 from pathcast.spark.worker.split import problem, split
+from pathcast.spark.worker.vectors import blobs
 
 __all__ = ["UnpackJob", "file_system", "open_file", "unpack", "unpack_files"]
 
@@ -81,11 +83,11 @@ def unpack(paths: Iterable[str], job: UnpackJob) -> Batches:
 
 def _batch(ids: list[str], documents: list[_Bytes]) -> Any:
     if len(documents) == 1:  # as it was read, without a copy: it may be large
-        ends = pa.array([0, len(documents[0])], pa.int32()).buffers()[1]
+        ends = pa.py_buffer(np.array([0, len(documents[0])], np.int32))
         column = pa.Array.from_buffers(pa.binary(), 1, [None, ends, pa.py_buffer(documents[0])])
     else:
-        column = pa.array(documents, pa.binary())
-    return pa.RecordBatch.from_arrays([pa.array(ids, pa.string()), column], ["id", "document"])
+        column = blobs(documents, pa.binary())
+    return pa.RecordBatch.from_arrays([blobs(ids, pa.string()), column], ["id", "document"])
 
 
 def documents_of(path: str, job: UnpackJob) -> Iterator[tuple[str, _Bytes]]:
