@@ -194,7 +194,21 @@ impl YFilter {
         for edge in all {
             edges.insert_unique(rehash(&edge), edge, rehash);
         }
-        Ok(Self { states, edges, free: image.items()?, attribute_edges: image.number()? })
+        let opened = Self { states, edges, free: image.items()?, attribute_edges: image.number()? };
+        if opened.is_tree() { Ok(opened) } else { Err(ImageError::Damaged) }
+    }
+
+    /// Whether every state is led to once at most, and the start never: then no way through them is endless.
+    fn is_tree(&self) -> bool {
+        let mut met = vec![false; self.states.len()];
+        let by_name = self.edges.iter().map(|edge| edge.to);
+        let others = self.states.iter().flat_map(|state| [state.star, state.descendant]);
+        let mut once = by_name.chain(others.filter(|&to| to != NONE)).all(|to| {
+            let known = met.get_mut(to as usize).filter(|_| to != START);
+            known.is_some_and(|known| !std::mem::replace(known, true))
+        });
+        once &= self.edges.iter().all(|edge| (edge.from as usize) < self.states.len());
+        once && !self.states.is_empty()
     }
 
     #[inline]
