@@ -15,19 +15,8 @@ CRATES = ROOT / "crates"
 
 CORE = (
     *("cancel", "limits", "hashing", "image", "packed", "interner", "chars", "names", "values", "xpath"),
-    *(
-        "reader",
-        "pattern",
-        "schema",
-        "engine",
-        "twig",
-        "tree_automaton",
-        "index",
-        "cover",
-        "relational",
-        "select",
-        "explain",
-    ),
+    *("reader", "pattern", "schema", "engine", "twig", "tree_automaton", "index", "cover", "relational"),
+    *("select", "explain"),
 )
 PAPERS = ("hops", "branches", "xfilter", "pma", "predicate", "index_filter", "xtrie")
 ORDERS = {"pathcast-core": CORE, "pathcast-papers": PAPERS}
