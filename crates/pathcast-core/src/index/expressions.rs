@@ -150,7 +150,7 @@ impl Expressions {
         encode_condition(condition, &mut key);
         let same = |&id: &ExpressionId| self.decided_key(id) == Some(&*key);
         let place = hash(&*key);
-        if let Some(&known) = self.finder.table(|| self.made()).find(place, same) {
+        if let Some(&known) = self.finder.table(|| self.make()).find(place, same) {
             return Some(known);
         }
         let gate = gate(condition);
@@ -171,7 +171,7 @@ impl Expressions {
     }
 
     #[cold]
-    fn made(&self) -> HashTable<ExpressionId> {
+    fn make(&self) -> HashTable<ExpressionId> {
         let decided = (0..).zip(self.table.iter()).filter(|(_, each)| matches!(each, Kind::Decided(_)));
         Finder::of(self.decided.len(), decided.map(|(id, _)| id), |id| {
             hash(self.decided_key(id).unwrap_or_default())
@@ -191,7 +191,7 @@ impl Expressions {
     fn intern_alternatives(&mut self, keys: &[Box<[u8]>], engine: &mut dyn AnyEngine) -> ExpressionId {
         let mut paths: Vec<PathId> = keys.iter().map(|key| self.paths.intern(key, engine)).collect();
         paths.sort_unstable();
-        let (place, table) = (hash(&*paths), self.alternatives.table(|| self.made_alternatives()));
+        let (place, table) = (hash(&*paths), self.alternatives.table(|| self.make_alternatives()));
         if let Some(&known) = table.find(place, |&id| self.alternatives_of(id) == paths) {
             paths.iter().for_each(|&path| self.paths.release_user(path));
             return known;
@@ -211,7 +211,7 @@ impl Expressions {
     }
 
     #[cold]
-    fn made_alternatives(&self) -> HashTable<ExpressionId> {
+    fn make_alternatives(&self) -> HashTable<ExpressionId> {
         let ids = (0..self.table.bound() as u32).filter(|&id| !self.alternatives_of(id).is_empty());
         Finder::of(0, ids, |id| hash(self.alternatives_of(id)))
     }

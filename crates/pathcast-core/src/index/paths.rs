@@ -136,7 +136,7 @@ impl Paths {
     /// The number of a path given as bytes, with one more user; a new one goes to the engine.
     pub(super) fn intern(&mut self, key: &[u8], engine: &mut dyn AnyEngine) -> PathId {
         let place = hash(key);
-        let known = self.finder.table(|| self.made()).find(place, |&id| self.keys.get(id) == key);
+        let known = self.finder.table(|| self.make()).find(place, |&id| self.keys.get(id) == key);
         if let Some(&id) = known {
             self.entries[id as usize].users += 1;
             return PathId(id);
@@ -167,7 +167,7 @@ impl Paths {
     }
 
     #[cold]
-    fn made(&self) -> HashTable<u32> {
+    fn make(&self) -> HashTable<u32> {
         let ids = self.keys.ids().filter(|&id| !self.keys.get(id).is_empty());
         Finder::of(self.keys.len(), ids, |id| hash(self.keys.get(id)))
     }

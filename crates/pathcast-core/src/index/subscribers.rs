@@ -42,7 +42,7 @@ impl Subscribers {
 
     /// The place of an id.
     pub(super) fn find(&self, id: &Id) -> Option<Slot> {
-        let ids = self.ids.table(|| made(&self.roster, self.len));
+        let ids = self.ids.table(|| make(&self.roster, self.len));
         ids.find(id.key(), |&slot| self.roster.ids().is(slot, id)).copied()
     }
 
@@ -114,7 +114,7 @@ impl Subscribers {
             return;
         }
         let fresh = self.roster.compacted();
-        self.ids = made(&fresh, self.len).into();
+        self.ids = make(&fresh, self.len).into();
         self.roster = Arc::new(fresh);
     }
 
@@ -141,6 +141,6 @@ impl Subscribers {
 
 /// Where each id is.
 #[cold]
-fn made(roster: &Roster, len: usize) -> HashTable<Slot> {
+fn make(roster: &Roster, len: usize) -> HashTable<Slot> {
     Finder::of(len, roster.taken(), |slot| roster.ids().key(slot))
 }

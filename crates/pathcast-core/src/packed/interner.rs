@@ -36,12 +36,12 @@ impl PackedInterner {
     /// The number of a string that somebody uses.
     #[inline]
     pub(crate) fn find(&self, bytes: &[u8]) -> Option<u32> {
-        let table = self.finder.table(|| self.made());
+        let table = self.finder.table(|| self.make());
         table.find(hash(bytes), |&id| self.packed.get(id) == bytes).copied()
     }
 
     #[cold]
-    fn made(&self) -> HashTable<u32> {
+    fn make(&self) -> HashTable<u32> {
         Finder::of(self.packed.len(), self.packed.ids(), |id| hash(self.packed.get(id)))
     }
 
@@ -92,7 +92,7 @@ impl PackedInterner {
         let (packed, users) = (Packed::opened(image)?, image.items()?);
         let mut opened = Self { packed, users, finder: Finder::later() };
         if now {
-            opened.finder = opened.made().into();
+            opened.finder = opened.make().into();
         }
         Ok(opened)
     }

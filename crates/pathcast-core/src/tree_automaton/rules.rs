@@ -249,11 +249,11 @@ impl Rules {
             let rule = &self.rules[id as usize];
             rule.at == at && self.literals(rule) == literals
         };
-        self.finder.table(|| self.made()).find(hash(&(at, literals)), same).copied()
+        self.finder.table(|| self.make()).find(hash(&(at, literals)), same).copied()
     }
 
     #[cold]
-    fn made(&self) -> HashTable<RuleId> {
+    fn make(&self) -> HashTable<RuleId> {
         Finder::of(self.len(), self.ids(), |id| {
             let rule = &self.rules[id as usize];
             hash(&(rule.at, self.literals(rule)))

@@ -120,7 +120,7 @@ impl Subjects {
     /// The number of a subject with one more user, and whether it is new.
     pub(super) fn intern(&mut self, subject: Subject, places: &mut Places) -> SubjectId {
         let place = hash(&subject);
-        let table = self.finder.table(|| self.made());
+        let table = self.finder.table(|| self.make());
         if let Some(&known) = table.find(place, |&id| self.subjects[id as usize].0 == subject) {
             self.subjects[known as usize].1 += 1;
             return known;
@@ -152,7 +152,7 @@ impl Subjects {
     }
 
     #[cold]
-    fn made(&self) -> HashTable<SubjectId> {
+    fn make(&self) -> HashTable<SubjectId> {
         let used = (0..).zip(&self.subjects).filter(|(_, (_, users))| *users > 0).map(|(id, _)| id);
         let count = self.subjects.len() - self.free.len();
         Finder::of(count, used, |id| hash(&self.subjects[id as usize].0))

@@ -52,7 +52,7 @@ impl Ways {
     /// The number of a way, with one more user.
     pub(super) fn intern(&mut self, way: Way) -> WayId {
         let place = hash(&way);
-        let table = self.finder.table(|| self.made());
+        let table = self.finder.table(|| self.make());
         if let Some(&known) = table.find(place, |&id| self.ways[id as usize].0 == way) {
             self.ways[known as usize].1 += 1;
             return known;
@@ -76,7 +76,7 @@ impl Ways {
     }
 
     #[cold]
-    fn made(&self) -> HashTable<WayId> {
+    fn make(&self) -> HashTable<WayId> {
         let used = (0..).zip(&self.ways).filter(|(_, (_, users))| *users > 0).map(|(id, _)| id);
         Finder::of(self.ways.len() - self.free.len(), used, |id| hash(&self.ways[id as usize].0))
     }
