@@ -165,13 +165,19 @@ def test_manifests_from_before_there_were_images_are_read(tmp_path: Path, opened
     assert opened == ["load"]
 
 
-def test_an_image_that_is_missing_is_made_again(tmp_path: Path) -> None:
+def test_an_image_that_is_missing_is_made_again(
+    tmp_path: Path, opened: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     xpaths = [expression(number) for number in range(MANY)]
     shard = compile_rows(tmp_path, xpaths)
     image, index = tmp_path / str(shard.image), tmp_path / shard.index
     times = index.stat().st_mtime_ns, image.stat().st_mtime_ns
     assert compile_rows(tmp_path, xpaths, _with_sound_image(tmp_path, shard)) == shard
     assert (index.stat().st_mtime_ns, image.stat().st_mtime_ns) == times, "nothing is written"
+    monkeypatch.setenv("PATHCAST_IMAGES", "off")
+    assert compile_rows(tmp_path, xpaths, _with_sound_image(tmp_path, shard)) == shard
+    assert not opened, "nor is anything opened, whoever may use it"
+    monkeypatch.delenv("PATHCAST_IMAGES")
     image.write_bytes(b"")
     assert _with_sound_image(tmp_path, shard) == shard.without_image
     for before in (_with_sound_image(tmp_path, shard), replace(shard, image_layout="0.1.0-7")):

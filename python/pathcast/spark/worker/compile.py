@@ -131,7 +131,8 @@ def _replies(number: int, rows: Any, job: CompileJob) -> Iterator[list[Any]]:
 
 def _unchanged(shard: Shard, job: CompileJob) -> Iterator[list[Any]]:
     """Its files stay; an image that is missing, or was made by another Pathcast, is made again."""
-    if shard.fitting_image is None and shard.index_bytes >= IMAGED_BYTES:
+    wanted = shard.index_bytes >= IMAGED_BYTES and job.settings.schema is None
+    if wanted and shard.image_layout != IMAGE_LAYOUT:
         try:
             path = find_file(job.folder, shard.index)
             verify(path, shard.index_sha256)
