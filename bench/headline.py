@@ -305,7 +305,16 @@ TABLES: dict[str, Table] = {
         "last job s",
         "µs / document",
     ),
-    "shard-sizes": plain("shard-sizes", "build s", "open s", "µs / document", "MB in memory", "MB on disk"),
+    "shard-sizes": plain(
+        "shard-sizes",
+        "build s",
+        "open s",
+        "open image s",
+        "µs / document",
+        "MB in memory",
+        "MB on disk",
+        "image MB",
+    ),
     "shard-ways": plain("shard-ways", "subscriptions", "µs / document", "shards a document concerns"),
     "spark-placement": plain(
         "spark-placement",

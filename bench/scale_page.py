@@ -27,9 +27,9 @@ def arithmetic(results: Path) -> list[tuple[str, str, str]]:
 
     shards = value("spark-placement", LARGE, "shards")
     copies = value("spark-placement", LARGE, "shards a document concerns")
-    memory, disk, build = (
+    memory, disk, image, build = (
         value("shard-sizes", "160,000 subscriptions", name)
-        for name in ("MB in memory", "MB on disk", "build s")
+        for name in ("MB in memory", "MB on disk", "image MB", "build s")
     )
     routed = value("shard-ways", "routed", "µs / document")
     each = routed / value("shard-ways", "routed", "shards a document concerns")
@@ -37,7 +37,11 @@ def arithmetic(results: Path) -> list[tuple[str, str, str]]:
     lines = [
         ("shards of 160,000", "", f"{shards:,.0f}"),
         ("memory of all shards, once", f"{_shown(memory)} MB each", f"{_shown(shards * memory / 1e3)} GB"),
-        ("files of all shards", f"{_shown(disk)} MB each", f"{_shown(shards * disk / 1e3)} GB"),
+        (
+            "files of all shards",
+            f"{_shown(disk)} MB each, and an image of {_shown(image)}",
+            f"{_shown(shards * (disk + image) / 1e3)} GB",
+        ),
         (
             "building all indexes",
             f"{build:.1f} core-seconds each",

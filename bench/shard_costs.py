@@ -1,6 +1,7 @@
 """What shards cost without Spark around them: one large index, and sixteen with and without routing.
 
-`sizes` builds, saves and opens an index of subscriptions that are all different. `ways` has a million alerts
+`sizes` builds, saves and opens an index of subscriptions that are all different, from its file and from its
+image, and matches with that one. `ways` has a million alerts
 in one index and in sixteen shards, each document shown to all of them or only to those that it can concern;
 all three give the same matches, or the run ends.
 """
@@ -47,6 +48,10 @@ def sizes(kept: Kept, plan: Plan) -> Iterator[Row]:
             index.save(file)
             opened, index = timed(partial(Index.load, file), time.process_time)
             bytes = file.stat().st_size
+            image = Path(folder) / "image"
+            index.save_image(image)
+            imaged, index = timed(partial(Index.load_image, image), time.process_time)
+            image_bytes = image.stat().st_size
         tasks: dict[str, Task] = {"match": lambda documents: index.match_many(documents).to_arrow()}  # noqa: B023
         times = in_turns(tasks, alerts.documents(7), size=PART, rounds=ROUNDS, warm=WARM)["match"]
         yield Row(
@@ -54,9 +59,11 @@ def sizes(kept: Kept, plan: Plan) -> Iterator[Row]:
             {
                 "build s": built,
                 "open s": opened,
+                "open image s": imaged,
                 "µs / document": 1e6 * times.best,
                 "MB in memory": index.stats()["memory_bytes"] / 1e6,
                 "MB on disk": bytes / 1e6,
+                "image MB": image_bytes / 1e6,
             },
         )
 

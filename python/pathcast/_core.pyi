@@ -7,6 +7,7 @@ from pathcast.limits import Limits
 from pathcast.types import ArrowArray, ArrowStream, Document, Groups, Id, Subscription, Variables
 
 __all__ = [
+    "IMAGE_LAYOUT",
     "Answers",
     "Batch",
     "Cancellation",
@@ -35,6 +36,7 @@ __all__ = [
 ]
 
 __version__: str
+IMAGE_LAYOUT: str
 
 def engines(variants: bool = False) -> list[str]:
     """The names of the engines, `auto` first; with `variants` also other ways to run one of them."""
@@ -346,6 +348,13 @@ class Index:
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Index:
         """Reads an index from a file."""
+
+    def save_image(self, path: str | os.PathLike[str]) -> bool:
+        """Writes an image of the index; false if it has none."""
+
+    @staticmethod
+    def load_image(path: str | os.PathLike[str]) -> Index:
+        """Opens an image."""
 
     def to_bytes(self) -> bytes:
         """The bytes that `save` writes."""

@@ -14,8 +14,9 @@ ROOT = Path(__file__).parents[2]
 CRATES = ROOT / "crates"
 
 CORE = (
-    *("cancel", "limits", "hashing", "interner", "chars", "names", "values", "xpath", "reader", "pattern"),
-    *("schema", "engine", "twig", "tree_automaton", "index", "cover", "relational", "select", "explain"),
+    *("cancel", "limits", "hashing", "image", "packed", "interner", "chars", "names", "values", "xpath"),
+    *("reader", "pattern", "schema", "engine", "twig", "tree_automaton", "index", "cover", "relational"),
+    *("select", "explain"),
 )
 PAPERS = ("hops", "branches", "xfilter", "pma", "predicate", "index_filter", "xtrie")
 ORDERS = {"pathcast-core": CORE, "pathcast-papers": PAPERS}

@@ -96,6 +96,15 @@ class Lifecycle(RuleBasedStateMachine):
             self.index.save(path)
             self.index = pathcast.Index.load(path)
 
+    @rule()
+    def save_and_load_an_image(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "index.image"
+            has_one = self.index.save_image(path)
+            assert has_one == (self.engine == "auto")
+            if has_one:
+                self.index = pathcast.Index.load_image(path)
+
     @rule(document=st.sampled_from(DOCUMENTS))
     def match(self, document: bytes) -> None:
         found = list(self.index.match(document))

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from pathcast.index import IMAGE_LAYOUT
 from pathcast.spark.artifact import Manifest, Settings, Shard, sha256
 from pathcast.spark.worker.compile import Refused, accepted, digest
 
@@ -26,7 +27,7 @@ ROWS = pa.schema(
 
 
 def compiled(folder: Path, rows: list[Row]) -> Shard:
-    """A shard without a delta."""
+    """A shard without a delta, with an image however small it is."""
     table = pa.Table.from_pylist(rows, ROWS).append_column("problem", pa.nulls(len(rows), pa.string()))
     good, index = accepted(table, Refused(), SETTINGS)
     hash = digest(good, SETTINGS)
@@ -34,7 +35,18 @@ def compiled(folder: Path, rows: list[Row]) -> Shard:
     index.save(folder / shard.index)
     with pa.ipc.new_file(folder / shard.rows, good.schema) as file:
         file.write_table(good.combine_chunks())
-    return replace(shard, rows_sha256=sha256(folder / shard.rows), index_sha256=sha256(folder / shard.index))
+    image = folder / "image"
+    assert index.save_image(image)
+    shard = replace(
+        shard,
+        rows_sha256=sha256(folder / shard.rows),
+        index_sha256=sha256(folder / shard.index),
+        image_sha256=sha256(image),
+        image_bytes=image.stat().st_size,
+        image_layout=IMAGE_LAYOUT,
+    )
+    image.rename(folder / str(shard.image))
+    return shard
 
 
 def published(folder: Path, rows: list[Row]) -> Manifest:

@@ -127,10 +127,20 @@ def test_a_process_that_is_killed_is_done_without(here: tuple[Path, Shard, list[
 
 def test_a_file_that_was_swapped_is_refused(here: tuple[Path, Shard, list[Any]]) -> None:
     folder, shard, _ = here
-    with (folder / shard.index).open("ab") as file:
-        file.write(b"x")
+    for name in (shard.index, shard.image):
+        with (folder / str(name)).open("ab") as file:
+            file.write(b"x")
     with pytest.raises(IndexFormatError, match="its contents are not what the manifest says"):
         open_shard(files_of(folder, shard))
+
+
+def test_an_image_that_was_swapped_is_done_without(here: tuple[Path, Shard, list[Any]]) -> None:
+    folder, shard, documents = here
+    before = rows_of(files_of(folder, shard, share=False), documents, "matches")
+    (folder / str(shard.image)).write_bytes(b"something else")
+    assert rows_of(files_of(folder, shard), documents, "matches") == before
+    assert isinstance(open_shard(files_of(folder, shard)).index, shared.SharedIndex)
+    assert not shared.fallbacks()
 
 
 def test_a_worker_gets_the_rows_that_were_verified(here: tuple[Path, Shard, list[Any]]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from itertools import groupby
+from pathlib import Path
 
 import pytest
 
@@ -78,6 +79,22 @@ def test_the_engine_gives_the_verdicts(engine: str, group: tuple[Case, ...]) -> 
         wrong = {group[number].xpath: number in found for number in set(found) ^ set(expected)}
         assert not wrong, f"{arrival}: these are wrong on {group[0].document!r}: {wrong}"
         assert found == expected, f"{arrival}: not in order of registration"
+
+
+@pytest.mark.parametrize("group", GROUPS, ids=group_name)
+def test_an_image_gives_the_verdicts(tmp_path: Path, group: tuple[Case, ...]) -> None:
+    index = index_of(group, "auto")
+    assert index.save_image(tmp_path / "image")
+    opened = pathcast.Index.load_image(tmp_path / "image")
+    expected = [number for number, case in enumerate(group) if case.expected]
+    assert opened.match(group[0].document) == expected
+    index.save(tmp_path / "one")
+    opened.save(tmp_path / "other")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+    for number in range(len(group)):
+        opened.remove(number)
+    assert opened.match(group[0].document) == []
+    assert opened.stats()["distinct"] == 0
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -62,11 +62,6 @@ impl<T: Hash + Eq + Clone> Interner<T> {
         &self.items[id as usize].0
     }
 
-    /// Gives back room that was kept for growth.
-    pub(crate) fn settle(&mut self) {
-        self.items.shrink_to_fit();
-    }
-
     pub(crate) fn memory_bytes(&self) -> usize {
         self.items.capacity() * size_of::<(T, u32)>()
             + self.index.allocation_size()

@@ -5,9 +5,12 @@
 //! part only has a number too: `n:*` is kept as the local part `*`, which no XML name can be, and `*:a` in a namespace
 //! that none is, [`NamespaceId::ANY`].
 
+use std::io;
+
 use hashbrown::HashTable;
 
 use crate::hashing::hash;
+use crate::image::{ImageError, Reader, Writer, flat};
 
 /// Prefixes to namespace URIs.
 pub type Namespaces = Vec<(Box<str>, Box<str>)>;
@@ -33,6 +36,9 @@ impl NamespaceId {
     /// Whatever namespace.
     pub const ANY: Self = Self(u32::MAX - 1);
 }
+
+flat!(NameId { 0: u32 });
+flat!(NamespaceId { 0: u32 });
 
 /// What a document's name means to the subscriptions: itself, the `n:*` of its namespace and the `*:a` of its local part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -213,6 +219,33 @@ impl Names {
     /// Whether no subscription uses any name.
     pub fn is_empty(&self) -> bool {
         self.entries.len() == 1
+    }
+
+    pub(crate) fn store(&self, image: &mut Writer<'_>) -> io::Result<()> {
+        image.lists(self.uris.iter().map(|uri| uri.as_bytes()))?;
+        image.number(self.entries.len())?;
+        image.each(self.entries.iter().map(|entry| entry.0))?;
+        image.lists(self.entries.iter().map(|entry| entry.1.as_bytes()))
+    }
+
+    /// Given their numbers again: there are few.
+    pub(crate) fn opened(image: &mut Reader<'_>) -> Result<Self, ImageError> {
+        let text = |bytes: &Vec<u8>| String::from_utf8(bytes.clone()).map_err(|_| ImageError::Damaged);
+        let mut names = Self::default();
+        for (number, uri) in (0..).zip(&image.lists::<u8, Vec<u8>>()?) {
+            if names.intern_namespace(&text(uri)?) != NamespaceId(number) {
+                return Err(ImageError::Damaged);
+            }
+        }
+        let namespaces: Vec<NamespaceId> = image.items()?;
+        let locals: Vec<Vec<u8>> = image.lists()?;
+        for (number, (&namespace, local)) in (0..).zip(namespaces.iter().zip(&locals)).skip(1) {
+            let known = namespace == NamespaceId::ANY || (namespace.0 as usize) < names.uris.len();
+            if !known || names.intern(namespace, &text(local)?) != NameId(number) {
+                return Err(ImageError::Damaged);
+            }
+        }
+        Ok(names)
     }
 
     /// Heap bytes held.

@@ -1,5 +1,7 @@
 //! The parser and all that follows it: printing, normal form, bytes, and an index that forgets without a trace.
 
+use std::io::Cursor;
+
 use pathcast_core::index::{ENGINES, Id, Index, Settings};
 use pathcast_core::limits::Limits;
 use pathcast_core::names::{Names, Namespaces};
@@ -108,6 +110,8 @@ fn check_together(mut shared: Index, expressions: &[(String, String, bool)]) {
     }
     let loaded = Index::from_bytes(&shared.to_bytes(), &ENGINES).unwrap();
     assert_eq!(answers(&loaded), together, "loaded: {expressions:?}");
+    let opened = Index::from_image(Cursor::new(shared.to_image().unwrap()), &ENGINES).unwrap();
+    assert_eq!(answers(&opened), together, "opened from an image: {expressions:?}");
     for number in 0..expressions.len() {
         assert!(shared.remove(&Id::Number(number as i64)));
     }

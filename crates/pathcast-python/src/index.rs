@@ -400,6 +400,17 @@ impl Index {
         loaded.map(Self::around).map_err(|error| format_exception(py, error, &path))
     }
 
+    /// Whether there is an image of such an index, which is then written.
+    fn save_image(&self, py: Python<'_>, path: PathBuf) -> PyResult<bool> {
+        self.read(py, |core| core.save_image(&path))?.map_err(|error| format_exception(py, error, &path))
+    }
+
+    #[staticmethod]
+    fn load_image(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let loaded = detached(py, None, || Core::load_image(&path, ENGINES))?;
+        loaded.map(Self::around).map_err(|error| format_exception(py, error, &path))
+    }
+
     /// The bytes that `save` writes.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.read(py, Core::to_bytes)?))

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use pathcast_core::index::EngineKind;
+use pathcast_core::index::{EngineKind, LAYOUT};
 use pathcast_papers::ENGINES;
 use pyo3::prelude::*;
 
@@ -44,6 +44,7 @@ fn needs_schema(engine: &str) -> bool {
 #[pymodule(gil_used = false)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("IMAGE_LAYOUT", LAYOUT)?;
     module.add_function(wrap_pyfunction!(engines, module)?)?;
     module.add_function(wrap_pyfunction!(needs_schema, module)?)?;
     module.add_function(wrap_pyfunction!(explain::explain, module)?)?;

@@ -1,8 +1,9 @@
-"""What compiled subscriptions are on disk: a folder with a manifest and, for each shard, two files.
+"""What compiled subscriptions are on disk: a folder with a manifest and, for each shard, two files or three.
 
     manifest.json                        written last, whole or not at all: it alone makes the others count
     manifest-4ab21f….json                the same for every version, for those who still use it
     shard-00000-4f5c9a….pathcast         the index; its ids are rows of the next file, counted from 0
+    shard-00000-b07d31….image            the same as tables in memory, for workers with the same Pathcast
     shard-00000-4f5c9a….arrow            the subscriptions, sorted by id
     shard-00000-c2271e….delta.arrow      what changed since the shard was compiled, if anything
     shard-00000-08d12b….rejected.arrow   the rows that were refused, if any
@@ -14,7 +15,10 @@ and a running job never sees a file change under it. The index answers with row 
 cheaper to hand over than strings, and because the row gives the id in its own type and the subscriber with
 one `take`; the Arrow file is mapped into memory, not read.
 
-The manifest has the SHA-256 of both files, and a worker opens nothing else: a file that was swapped, in
+An image is opened many times as fast as an index, and only by the Pathcast that made it (`IMAGE_LAYOUT`).
+Where it fits, the index file is not needed; where it does not, or is not there, nothing else is.
+
+The manifest has the SHA-256 of all files, and a worker opens nothing else: a file that was swapped, in
 whatever folder, is refused.
 """
 
@@ -26,14 +30,14 @@ import os
 import zlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 from uuid import uuid4
 
 import pathcast
 from pathcast.errors import IndexFormatError, SchemaError
-from pathcast.index import Index, engines, needs_schema
+from pathcast.index import IMAGE_LAYOUT, Index, engines, needs_schema
 from pathcast.limits import Limits
 from pathcast.schema import CompiledSchema
 
@@ -41,6 +45,7 @@ __all__ = ["Field", "Manifest", "Routing", "Settings", "Shard", "check_engine", 
 
 FORMAT = 4
 MANIFEST = "manifest.json"
+_IMAGE = ("image_sha256", "image_bytes", "image_layout")
 _AGAIN = "compile the subscriptions again with compile_subscriptions()"
 
 
@@ -107,6 +112,11 @@ class Shard:
     delta_sha256: str | None = None
     on_tree: int = 0
     """Expressions that are decided on a tree of the document: only these may take too many steps."""
+    image_sha256: str | None = None
+    """None if there is no image."""
+    image_bytes: int = 0
+    image_layout: str | None = None
+    """The `IMAGE_LAYOUT` of who made it."""
 
     @property
     def index(self) -> str:
@@ -119,9 +129,31 @@ class Shard:
         return f"shard-{self.number:05}-{self.base[:20]}.arrow"
 
     @property
+    def image(self) -> str | None:
+        """The name of the image; no two that differ have the same."""
+        return f"shard-{self.number:05}-{self.image_sha256[:20]}.image" if self.image_sha256 else None
+
+    @property
+    def fitting_image(self) -> str | None:
+        """The name of the image, if this Pathcast can open it and may."""
+        fits = self.image_layout == IMAGE_LAYOUT and os.environ.get("PATHCAST_IMAGES") != "off"
+        return self.image if fits else None
+
+    @property
+    def without_image(self) -> Shard:
+        """The shard as if it had none."""
+        return replace(self, image_sha256=None, image_bytes=0, image_layout=None)
+
+    @property
     def files(self) -> list[str]:
-        """The names of the files that workers open."""
-        return [self.index, self.rows, *([self.delta] if self.delta else [])]
+        """The names of the files that workers open, whichever Pathcast they have."""
+        return [name for name in (self.index, self.image, self.rows, self.delta) if name]
+
+    def needed(self, folder: Path) -> list[str]:
+        """Of these the ones in a folder that workers with this Pathcast open."""
+        image = self.fitting_image
+        index = image if image and (folder / image).exists() else self.index
+        return [index, self.rows, *([self.delta] if self.delta else [])]
 
 
 @dataclass(frozen=True)
@@ -273,7 +305,6 @@ class Manifest:
 
 def _manifest(contents: dict[str, Any]) -> Manifest:
     settings = contents["settings"]
-    known = {each.name for each in fields(Shard)}
     return Manifest(
         settings=Settings(
             ordered=settings["ordered"],
@@ -286,10 +317,16 @@ def _manifest(contents: dict[str, Any]) -> Manifest:
         ),
         id_type=contents["id_type"],
         subscriber_type=contents["subscriber_type"],
-        shards=tuple(Shard(**{name: shard[name] for name in known}) for shard in contents["shards"]),
+        shards=tuple(_shard(shard) for shard in contents["shards"]),
         pathcast=contents["pathcast"],
         routing=_routing(contents["routing"]) if "routing" in contents else None,
     )
+
+
+def _shard(values: dict[str, Any]) -> Shard:
+    """Before there were images, manifests said nothing of them."""
+    known = [each.name for each in fields(Shard)]
+    return Shard(**{name: values[name] for name in known if name in values or name not in _IMAGE})
 
 
 def _routing(values: dict[str, Any]) -> Routing:

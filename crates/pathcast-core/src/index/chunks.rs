@@ -1,6 +1,9 @@
 //! A vector whose copies share what has not changed.
 
+use std::io;
 use std::sync::Arc;
+
+use crate::image::{Flat, ImageError, Reader, Writer};
 
 /// Items that are shared or copied together.
 pub(super) const CHUNK: usize = 1024;
@@ -58,6 +61,24 @@ impl<T: Clone, const N: usize> Chunks<T, N> {
 
     pub(super) fn memory_bytes(&self) -> usize {
         self.chunks.len() * (N * size_of::<T>() + size_of::<Vec<T>>() + 3 * size_of::<usize>())
+    }
+}
+
+impl<T: Clone + Flat, const N: usize> Chunks<T, N> {
+    pub(super) fn store(&self, image: &mut Writer<'_>) -> io::Result<()> {
+        image.number(self.len)?;
+        self.parts().flatten().try_for_each(|item| image.one(item))
+    }
+
+    pub(super) fn opened(image: &mut Reader<'_>) -> Result<Self, ImageError> {
+        let len = image.count(T::SIZE)?;
+        let mut chunks = Vec::with_capacity(len.div_ceil(N));
+        for from in (0..len).step_by(N) {
+            let mut chunk = Vec::with_capacity(N);
+            image.append(N.min(len - from), &mut chunk)?;
+            chunks.push(Arc::new(chunk));
+        }
+        Ok(Self { chunks, len })
     }
 }
 

@@ -1,7 +1,11 @@
-//! How a distinct expression is matched, and the table of all of them. Most are linear paths, which take four bytes there.
+//! How a distinct expression is matched, and the table of all of them. Most are linear paths or
+//! decided by the tree automaton, and take four bytes there.
 
-use crate::pattern::PathId;
-use crate::twig::ConditionId;
+use std::io;
+
+use crate::image::{Flat, ImageError, Reader, Writer};
+use crate::pattern::{Condition, PathId, decode_condition, encode_condition};
+use crate::twig::{Arena, ConditionId};
 
 /// The number of a distinct expression.
 pub(super) type ExpressionId = u32;
@@ -16,8 +20,6 @@ pub(super) enum Expression {
     Constant(bool),
     /// Any of some linear paths, their numbers sorted.
     AnyOf(Box<[PathId]>),
-    /// Decided by the tree automaton; the condition as bytes.
-    Decided(Box<[u8]>),
     /// Decided on a tree, unless the tree automaton is exact, when all of these paths were found; without any, when the
     /// tree automaton says so.
     Twig { condition: ConditionId, required: Box<[PathId]>, exact: bool },
@@ -32,6 +34,8 @@ pub(super) enum Kind<E> {
     Free,
     /// A linear path.
     Linear(PathId),
+    /// Decided by the tree automaton; the number of the condition as bytes.
+    Decided(u32),
     /// Anything else.
     Other(E),
 }
@@ -40,6 +44,8 @@ pub(super) enum Kind<E> {
 const FREE: u32 = u32::MAX;
 /// Marks the place of an expression that is no path; without it, it is the number of the path.
 const OTHER: u32 = 1 << 31;
+/// Marks, beside that, the number of what the tree automaton decides.
+const DECIDED: u32 = 1 << 30;
 
 /// Expressions by number.
 #[derive(Clone, Debug, Default)]
@@ -71,7 +77,8 @@ impl Table {
         match entry {
             FREE => Kind::Free,
             path if path & OTHER == 0 => Kind::Linear(PathId(path)),
-            place => Kind::Other(&self.others[(place & !OTHER) as usize]),
+            place if place & DECIDED == 0 => Kind::Other(&self.others[(place & !OTHER) as usize]),
+            decided => Kind::Decided(decided & !(OTHER | DECIDED)),
         }
     }
 
@@ -93,7 +100,12 @@ impl Table {
         self.entries[id as usize] = path.0;
     }
 
-    /// A reserved number is an expression that is no path.
+    /// A reserved number is something that the tree automaton decides.
+    pub(super) fn set_decided(&mut self, id: ExpressionId, key: u32) {
+        self.entries[id as usize] = key | OTHER | DECIDED;
+    }
+
+    /// A reserved number is an expression that is none of these.
     pub(super) fn set(&mut self, id: ExpressionId, expression: Expression) {
         let place = match self.free_others.pop() {
             Some(place) => {
@@ -114,6 +126,7 @@ impl Table {
         let removed = match entry {
             FREE => return Kind::Free,
             path if path & OTHER == 0 => Kind::Linear(PathId(path)),
+            decided if decided & DECIDED != 0 => Kind::Decided(decided & !(OTHER | DECIDED)),
             place => {
                 self.free_others.push(place & !OTHER);
                 let left = &mut self.others[(place & !OTHER) as usize];
@@ -122,6 +135,55 @@ impl Table {
         };
         self.free.push(id);
         removed
+    }
+
+    /// Those that are no paths and decided by the tree automaton are written as they are in an index file.
+    pub(super) fn store(&self, arena: &Arena, image: &mut Writer<'_>) -> io::Result<()> {
+        image.items(&self.entries)?;
+        image.items(&self.free)?;
+        image.items(&self.free_others)?;
+        image.number(self.others.len())?;
+        let mut bytes = Vec::new();
+        for other in &self.others {
+            match other {
+                Expression::Constant(value) => image.one(&u8::from(*value))?,
+                Expression::AnyOf(paths) => {
+                    image.one(&2_u8)?;
+                    image.items(paths)?;
+                }
+                Expression::Twig { condition, .. } | Expression::Taken { condition, .. } => {
+                    bytes.clear();
+                    encode_condition(&arena.expand(*condition), &mut bytes);
+                    image.one(&3_u8)?;
+                    image.bytes(&bytes)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The table, and the conditions of those that are decided on a tree, which are numbered again.
+    pub(super) fn opened(image: &mut Reader<'_>, arena: &mut Arena) -> Result<Self, ImageError> {
+        let (entries, free, free_others) = (image.items()?, image.items()?, image.items()?);
+        let mut others = Vec::new();
+        for _ in 0..image.count(u8::SIZE)? {
+            others.push(match image.one::<u8>()? {
+                constant @ (0 | 1) => Expression::Constant(constant == 1),
+                2 => Expression::AnyOf(image.items()?.into()),
+                _ => {
+                    let condition = decode_condition(&mut &*image.bytes()?, usize::MAX);
+                    let condition: Condition = condition.map_err(|_| ImageError::Damaged)?;
+                    let condition = arena.intern(&condition);
+                    Expression::Twig { condition, required: Box::default(), exact: false }
+                }
+            });
+        }
+        let opened = Self { entries, free, others, free_others };
+        let known = |&entry: &u32| {
+            let other = entry != FREE && entry & OTHER != 0 && entry & DECIDED == 0;
+            !other || ((entry & !OTHER) as usize) < opened.others.len()
+        };
+        if opened.entries.iter().all(known) { Ok(opened) } else { Err(ImageError::Damaged) }
     }
 
     /// Gives back room that was kept for growth.
@@ -133,9 +195,8 @@ impl Table {
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
         let lists = self.others.iter().map(|expression| match expression {
-            Expression::Decided(key) => key.len(),
             Expression::Twig { required, .. } => required.len() * size_of::<PathId>(),
-            Expression::AnyOf(paths) => 2 * paths.len() * size_of::<PathId>(),
+            Expression::AnyOf(paths) => paths.len() * size_of::<PathId>(),
             _ => 0,
         });
         lists.sum::<usize>()

@@ -4,9 +4,12 @@
 //! many, and is not sorted: leaving, coming back and changing the expression cost the same however many there are. A place
 //! counts while the roster says that it subscribes to the expression.
 
+use std::io;
+
 use super::chunks::Chunks;
 use super::expression::ExpressionId;
 use super::places::Slot;
+use crate::image::{ImageError, Reader, Writer};
 
 /// Nobody subscribes.
 const NOBODY: u32 = u32::MAX;
@@ -130,6 +133,25 @@ impl Fanout {
             self.free.push(entry & !LIST);
         }
         *self.entries.get_mut(expression) = NOBODY;
+    }
+
+    pub(super) fn store(&self, image: &mut Writer<'_>) -> io::Result<()> {
+        self.entries.store(image)?;
+        let lists: Vec<&List> = self.lists.iter().collect();
+        image.lists(lists.iter().map(|list| list.slots.as_slice()))?;
+        image.each(lists.iter().map(|list| list.live as u64))?;
+        image.items(&self.free)
+    }
+
+    pub(super) fn opened(image: &mut Reader<'_>) -> Result<Self, ImageError> {
+        let (entries, mut lists) = (Chunks::opened(image)?, Chunks::default());
+        for slots in image.lists()? {
+            lists.push(List { slots, live: 0 });
+        }
+        for number in 0..lists.len() as u32 {
+            lists.get_mut(number).live = image.number()?;
+        }
+        Ok(Self { entries, lists, free: image.items()? })
     }
 
     /// Heap bytes held.

@@ -5,11 +5,13 @@
 //! a number among them is written out and marked.
 
 use std::fmt;
+use std::io;
 use std::sync::Arc;
 
 use super::chunks::CHUNK;
 use super::places::Slot;
 use crate::hashing::hash;
+use crate::image::{ImageError, Reader, Writer};
 
 /// A subscription's id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -227,6 +229,50 @@ impl Ids {
             Chunk::Texts(texts) => out.extend_from_slice(texts.text(at).as_bytes()),
             _ => out.extend_from_slice(chunk.number(at).unwrap_or_default().to_string().as_bytes()),
         }
+    }
+
+    pub(super) fn store(&self, image: &mut Writer<'_>) -> io::Result<()> {
+        image.number(self.len)?;
+        for chunk in &self.chunks {
+            match &**chunk {
+                Chunk::Counting { first, len } => image.one(&(0_u8, (*first, *len as u64)))?,
+                Chunk::Numbers(numbers) => {
+                    image.one(&1_u8)?;
+                    image.items(numbers)?;
+                }
+                Chunk::Texts(texts) => {
+                    image.one(&2_u8)?;
+                    image.bytes(texts.bytes.as_bytes())?;
+                    image.items(&texts.ends)?;
+                    image.one(&texts.numbers)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn opened(image: &mut Reader<'_>) -> Result<Self, ImageError> {
+        let mut ids = Self { chunks: Vec::new(), len: image.number()? };
+        for _ in 0..ids.len.div_ceil(CHUNK) {
+            ids.chunks.push(Arc::new(match image.one::<u8>()? {
+                0 => {
+                    let (first, len): (i64, u64) = image.one()?;
+                    Chunk::Counting { first, len: usize::try_from(len).map_err(|_| ImageError::Damaged)? }
+                }
+                1 => {
+                    let mut numbers = Vec::with_capacity(CHUNK);
+                    let count = image.count(8)?;
+                    image.append(count, &mut numbers)?;
+                    Chunk::Numbers(numbers)
+                }
+                _ => Chunk::Texts(Texts {
+                    bytes: String::from_utf8(image.bytes()?).map_err(|_| ImageError::Damaged)?,
+                    ends: image.items()?,
+                    numbers: image.one()?,
+                }),
+            }));
+        }
+        Ok(ids)
     }
 
     /// Heap bytes held.

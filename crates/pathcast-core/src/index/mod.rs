@@ -38,7 +38,7 @@ mod subscribers;
 mod twigs;
 
 pub use crate::pattern::Written;
-pub use file::IndexFormatError;
+pub use file::{IndexFormatError, LAYOUT};
 pub use groups::Groups;
 pub use hosted::Hosted;
 pub use ids::Id;

@@ -1,6 +1,7 @@
 //! The distinct linear paths: each has one number in the engine, however many expressions look for it.
 
 use std::collections::VecDeque;
+use std::io;
 
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
@@ -8,6 +9,8 @@ use rustc_hash::FxHashMap;
 use super::expression::{ExpressionId, VACANT};
 use crate::engine::{AnyEngine, Takes, Trees};
 use crate::hashing::hash;
+use crate::image::{ImageError, Reader, Writer, flat};
+use crate::packed::{Finder, Packed};
 use crate::pattern::{
     Condition, FilteredPath, LinearPath, PathId, as_filtered, as_linear, decode_condition, encode_condition,
 };
@@ -52,21 +55,23 @@ pub(super) fn path_condition(mut key: &[u8]) -> Condition {
     condition.unwrap_or(Condition::False)
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Entry {
-    key: Box<[u8]>,
     /// The expression that is just this path.
     expression: ExpressionId,
     /// That expression, and the candidates that wait for the path.
     users: u32,
 }
 
+flat!(Entry { expression: u32, users: u32 });
+
 /// All distinct linear paths.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Paths {
+    /// By number: the path as bytes; nothing of what the engine took as a whole.
+    keys: Packed,
     entries: Vec<Entry>,
-    index: HashTable<u32>,
-    free: Vec<u32>,
+    finder: Finder,
     waiting: FxHashMap<PathId, Vec<ExpressionId>>,
     /// How often what follows from a path has changed, and the last paths of which it did.
     touches: u64,
@@ -131,23 +136,16 @@ impl Paths {
     /// The number of a path given as bytes, with one more user; a new one goes to the engine.
     pub(super) fn intern(&mut self, key: &[u8], engine: &mut dyn AnyEngine) -> PathId {
         let place = hash(key);
-        let entries = &mut self.entries;
-        if let Some(&id) = self.index.find(place, |&id| *entries[id as usize].key == *key) {
-            entries[id as usize].users += 1;
+        let known = self.finder.table(|| self.make()).find(place, |&id| self.keys.get(id) == key);
+        if let Some(&id) = known {
+            self.entries[id as usize].users += 1;
             return PathId(id);
         }
-        let entry = Entry { key: key.into(), expression: VACANT, users: 1 };
-        let id = match self.free.pop() {
-            Some(id) => {
-                entries[id as usize] = entry;
-                id
-            }
-            None => {
-                entries.push(entry);
-                (entries.len() - 1) as u32
-            }
-        };
-        self.index.insert_unique(place, id, |&id| hash(&*entries[id as usize].key));
+        let id = self.enter(key, VACANT);
+        let keys = &self.keys;
+        if let Some(table) = self.finder.made() {
+            table.insert_unique(place, id, |&id| hash(keys.get(id)));
+        }
         if let Some(path) = filtered_path(key) {
             if let Takes::Filters(filters) = engine.takes() {
                 filters.insert_filtered(&path, PathId(id));
@@ -158,6 +156,22 @@ impl Paths {
         PathId(id)
     }
 
+    /// A number for a path with one user.
+    fn enter(&mut self, key: &[u8], expression: ExpressionId) -> u32 {
+        let (id, entry) = (self.keys.insert(key), Entry { expression, users: 1 });
+        match self.entries.get_mut(id as usize) {
+            Some(free) => *free = entry,
+            None => self.entries.push(entry),
+        }
+        id
+    }
+
+    #[cold]
+    fn make(&self) -> HashTable<u32> {
+        let ids = self.keys.ids().filter(|&id| !self.keys.get(id).is_empty());
+        Finder::of(self.keys.len(), ids, |id| hash(self.keys.get(id)))
+    }
+
     /// A number for a condition that the engine takes as a whole, for the expression that it is.
     pub(super) fn take(
         &mut self,
@@ -165,16 +179,11 @@ impl Paths {
         expression: ExpressionId,
         trees: &mut dyn Trees,
     ) -> Option<PathId> {
-        let id = self.free.last().copied().unwrap_or(self.entries.len() as u32);
+        let id = self.keys.next();
         if !trees.insert_tree(condition, PathId(id)) {
             return None;
         }
-        let entry = Entry { key: Box::default(), expression, users: 1 };
-        if self.free.pop().is_some() {
-            self.entries[id as usize] = entry;
-        } else {
-            self.entries.push(entry);
-        }
+        self.enter(&[], expression);
         self.touch(PathId(id));
         Some(PathId(id))
     }
@@ -183,7 +192,7 @@ impl Paths {
     pub(super) fn release_taken(&mut self, path: PathId, engine: &mut dyn AnyEngine) {
         self.touch(path);
         self.entries[path.0 as usize].expression = VACANT;
-        self.free.push(path.0);
+        self.keys.remove(path.0);
         if let Takes::Trees(trees) = engine.takes() {
             trees.remove_tree(path);
         }
@@ -227,47 +236,64 @@ impl Paths {
         if entry.users > 0 {
             return;
         }
-        let key = std::mem::take(&mut entry.key);
-        if let Ok(found) = self.index.find_entry(hash(&*key), |&id| id == path.0) {
-            found.remove();
-        }
-        self.free.push(path.0);
-        if let Some(filtered) = filtered_path(&key) {
+        let key = self.keys.get(path.0);
+        self.finder.remove(|| hash(key), path.0);
+        if let Some(filtered) = filtered_path(key) {
             if let Takes::Filters(filters) = engine.takes() {
                 filters.remove_filtered(&filtered, path);
             }
         } else if let Ok(linear) = LinearPath::decode(&mut &*key, usize::MAX) {
             engine.remove(&linear, path);
         }
+        self.keys.remove(path.0);
     }
 
     /// The path as bytes.
     pub(super) fn key(&self, path: PathId) -> &[u8] {
-        &self.entries[path.0 as usize].key
+        self.keys.get(path.0)
+    }
+
+    pub(super) fn store(&self, image: &mut Writer<'_>) -> io::Result<()> {
+        self.keys.store(image)?;
+        image.items(&self.entries)?;
+        let mut waiting: Vec<_> = self.waiting.iter().collect();
+        waiting.sort_unstable_by_key(|(path, _)| **path);
+        image.number(waiting.len())?;
+        image.each(waiting.iter().map(|(path, _)| **path))?;
+        image.lists(waiting.iter().map(|(_, list)| list.as_slice()))
+    }
+
+    pub(super) fn opened(image: &mut Reader<'_>) -> Result<Self, ImageError> {
+        let (keys, entries) = (Packed::opened(image)?, image.items()?);
+        let waiting: Vec<PathId> = image.items()?;
+        let waiting = waiting.into_iter().zip(image.lists()?).collect();
+        Ok(Self { keys, entries, finder: Finder::later(), waiting, ..Self::default() })
     }
 
     /// So many more may come, if all are new.
     pub(super) fn reserve(&mut self, more: usize) {
-        let entries = &self.entries;
-        self.index.reserve(more, |&id| hash(&*entries[id as usize].key));
+        let keys = &self.keys;
+        if let Some(table) = self.finder.made() {
+            table.reserve(more, |&id| hash(keys.get(id)));
+        }
     }
 
     /// Gives back room that was kept for growth.
     pub(super) fn settle(&mut self) {
         self.entries.shrink_to_fit();
-        let entries = &self.entries;
-        if 2 * self.index.len() < self.index.capacity() {
-            self.index.shrink_to_fit(|&id| hash(&*entries[id as usize].key));
+        self.keys.settle();
+        let keys = &self.keys;
+        if let Some(table) = self.finder.made().filter(|table| 2 * table.len() < table.capacity()) {
+            table.shrink_to_fit(|&id| hash(keys.get(id)));
         }
     }
 
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
-        let keys: usize = self.entries.iter().map(|entry| entry.key.len()).sum();
         let waiting: usize = self.waiting.values().map(|list| list.capacity() * 4 + 40).sum();
-        keys + waiting
+        waiting
+            + self.keys.memory_bytes()
             + self.entries.capacity() * size_of::<Entry>()
-            + self.index.allocation_size()
-            + self.free.capacity() * size_of::<u32>()
+            + self.finder.memory_bytes()
     }
 }

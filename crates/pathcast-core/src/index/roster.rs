@@ -3,12 +3,15 @@
 //! A result names distinct expressions and keeps the roster it was made with, so that no id is built until somebody
 //! asks and later changes do not show. Sharing is by chunks: a change copies the chunk it touches, not the roster.
 
+use std::io;
+
 use super::chunks::Chunks;
 use super::expression::{ExpressionId, VACANT};
 use super::fanout::Fanout;
 use super::ids::{Id, Ids};
 use super::places::{Places, ROOM, Slot, positions};
 use super::sources::SourceId;
+use crate::image::{ImageError, Reader, Writer};
 
 /// Subscriptions by place, a column for each thing to know, and their places by expression.
 #[derive(Clone, Debug, Default)]
@@ -152,6 +155,28 @@ impl Roster {
             fresh.seat(&self.ids.get(slot), self.expression(slot), self.source(slot));
         }
         fresh
+    }
+
+    pub(super) fn store(&self, image: &mut Writer<'_>) -> io::Result<()> {
+        self.ids.store(image)?;
+        self.expressions.store(image)?;
+        self.sources.store(image)?;
+        self.fanout.store(image)?;
+        image.number(self.texts)
+    }
+
+    pub(super) fn opened(image: &mut Reader<'_>) -> Result<Self, ImageError> {
+        let opened = Self {
+            ids: Ids::opened(image)?,
+            expressions: Chunks::opened(image)?,
+            sources: Chunks::opened(image)?,
+            fanout: Fanout::opened(image)?,
+            texts: image.number()?,
+            edition: 0,
+        };
+        let places = opened.places();
+        let fit = opened.expressions.len() == places && opened.sources.len() == places;
+        if fit { Ok(opened) } else { Err(ImageError::Damaged) }
     }
 
     /// Heap bytes held.

@@ -1,9 +1,12 @@
 //! Expressions as written, each once however many subscribe to it; those that the normal form says word for word are not
 //! kept.
 
+use std::io;
+
 use super::normal_form::NormalForm;
-use crate::interner::Interner;
+use crate::image::{ImageError, Reader, Writer};
 use crate::names::Names;
+use crate::packed::PackedInterner;
 use crate::pattern::{LinearPath, NameTest, Tail, Written};
 
 /// The number of an expression as written.
@@ -14,12 +17,12 @@ pub(super) const UNKNOWN: SourceId = SourceId::MAX;
 
 /// The expressions as written, as bytes.
 #[derive(Default)]
-pub(super) struct Sources(Interner<Box<[u8]>>);
+pub(super) struct Sources(PackedInterner);
 
 impl Sources {
     /// The number of one, to be given back with [`Sources::release`].
     pub(super) fn intern(&mut self, written: Option<&[u8]>) -> SourceId {
-        written.map_or(UNKNOWN, |bytes| self.0.intern(bytes.into()).0)
+        written.map_or(UNKNOWN, |bytes| self.0.intern(bytes))
     }
 
     pub(super) fn release(&mut self, id: SourceId) {
@@ -30,7 +33,7 @@ impl Sources {
 
     /// The bytes of one, if it is known.
     pub(super) fn bytes(&self, id: SourceId) -> Option<&[u8]> {
-        (id != UNKNOWN).then(|| &**self.0.get(id))
+        (id != UNKNOWN).then(|| self.0.get(id))
     }
 
     /// Gives back room that was kept for growth.
@@ -43,9 +46,17 @@ impl Sources {
         Written::from_bytes(self.bytes(id)?).ok()
     }
 
+    pub(super) fn store(&self, image: &mut Writer<'_>) -> io::Result<()> {
+        self.0.store(image)
+    }
+
+    pub(super) fn opened(image: &mut Reader<'_>) -> Result<Self, ImageError> {
+        Ok(Self(PackedInterner::opened(image, false)?))
+    }
+
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
-        self.0.memory_bytes() + self.0.values().map(|bytes| bytes.len()).sum::<usize>()
+        self.0.memory_bytes()
     }
 }
 

@@ -3,6 +3,7 @@
 //! **Invariants.** An id has one place and keeps it when its expression is replaced. The roster is shared with results,
 //! which see it as it was; places of those who left are closed up once they are most of it.
 
+use std::io;
 use std::sync::Arc;
 
 use hashbrown::HashTable;
@@ -12,19 +13,23 @@ use super::ids::Id;
 use super::places::Slot;
 use super::roster::Roster;
 use super::sources::Sources;
+use crate::image::{ImageError, Reader, Writer};
+use crate::packed::Finder;
 
 /// The roster, and where each id is in it.
 #[derive(Default)]
 pub(super) struct Subscribers {
     roster: Arc<Roster>,
-    ids: HashTable<Slot>,
+    /// How many there are.
+    len: usize,
+    ids: Finder,
     /// What they subscribe to, as written.
     pub(super) sources: Sources,
 }
 
 impl Subscribers {
     pub(super) fn len(&self) -> usize {
-        self.ids.len()
+        self.len
     }
 
     pub(super) fn roster(&self) -> &Arc<Roster> {
@@ -37,20 +42,23 @@ impl Subscribers {
 
     /// The place of an id.
     pub(super) fn find(&self, id: &Id) -> Option<Slot> {
-        self.ids.find(id.key(), |&slot| self.roster.ids().is(slot, id)).copied()
+        let ids = self.ids.table(|| make(&self.roster, self.len));
+        ids.find(id.key(), |&slot| self.roster.ids().is(slot, id)).copied()
     }
 
     /// So many more may come.
     pub(super) fn reserve(&mut self, more: usize) {
         let roster = &self.roster;
-        self.ids.reserve(more, |&slot| roster.ids().key(slot));
+        if let Some(ids) = self.ids.made() {
+            ids.reserve(more, |&slot| roster.ids().key(slot));
+        }
     }
 
     /// Gives back room that was kept for growth.
     pub(super) fn settle(&mut self) {
         let roster = &self.roster;
-        if 2 * self.ids.len() < self.ids.capacity() {
-            self.ids.shrink_to_fit(|&slot| roster.ids().key(slot));
+        if let Some(ids) = self.ids.made().filter(|ids| 2 * ids.len() < ids.capacity()) {
+            ids.shrink_to_fit(|&slot| roster.ids().key(slot));
         }
         self.sources.settle();
     }
@@ -63,13 +71,15 @@ impl Subscribers {
         written: Option<&[u8]>,
     ) -> Option<ExpressionId> {
         let source = self.sources.intern(written);
+        let known = self.find(id);
         let roster = Arc::make_mut(&mut self.roster);
         roster.reserve(expression);
-        let key = id.key();
-        let known = self.ids.find(key, |&slot| roster.ids().is(slot, id)).copied();
         let Some(slot) = known else {
             let slot = roster.seat(id, expression, source);
-            self.ids.insert_unique(key, slot, |&slot| roster.ids().key(slot));
+            self.len += 1;
+            if let Some(ids) = self.ids.made() {
+                ids.insert_unique(id.key(), slot, |&slot| roster.ids().key(slot));
+            }
             return None;
         };
         self.sources.release(roster.rewrite(slot, source));
@@ -88,9 +98,10 @@ impl Subscribers {
 
     /// An id leaves; the expression that it gave up.
     pub(super) fn leave(&mut self, id: &Id) -> Option<ExpressionId> {
+        let slot = self.find(id)?;
+        self.ids.remove(|| id.key(), slot);
+        self.len -= 1;
         let roster = Arc::make_mut(&mut self.roster);
-        let entry = self.ids.find_entry(id.key(), |&slot| roster.ids().is(slot, id)).ok()?;
-        let (slot, _) = entry.remove();
         self.sources.release(roster.source(slot));
         let expression = roster.leave(slot);
         self.compact();
@@ -99,19 +110,37 @@ impl Subscribers {
 
     /// Closes the gaps that those who left leave in the order of registration, once they are most of it.
     fn compact(&mut self) {
-        if self.roster.places() < 2 * self.ids.len() + 1024 {
+        if self.roster.places() < 2 * self.len + 1024 {
             return;
         }
         let fresh = self.roster.compacted();
-        self.ids.clear();
-        for slot in fresh.taken() {
-            self.ids.insert_unique(fresh.ids().key(slot), slot, |&slot| fresh.ids().key(slot));
-        }
+        self.ids = make(&fresh, self.len).into();
         self.roster = Arc::new(fresh);
+    }
+
+    pub(super) fn store(&self, image: &mut Writer<'_>) -> io::Result<()> {
+        image.number(self.len)?;
+        self.roster.store(image)?;
+        self.sources.store(image)
+    }
+
+    pub(super) fn opened(image: &mut Reader<'_>) -> Result<Self, ImageError> {
+        Ok(Self {
+            len: image.number()?,
+            roster: Arc::new(Roster::opened(image)?),
+            ids: Finder::later(),
+            sources: Sources::opened(image)?,
+        })
     }
 
     /// Heap bytes held.
     pub(super) fn memory_bytes(&self) -> usize {
-        self.ids.allocation_size() + self.roster.memory_bytes() + self.sources.memory_bytes()
+        self.ids.memory_bytes() + self.roster.memory_bytes() + self.sources.memory_bytes()
     }
+}
+
+/// Where each id is.
+#[cold]
+fn make(roster: &Roster, len: usize) -> HashTable<Slot> {
+    Finder::of(len, roster.taken(), |slot| roster.ids().key(slot))
 }

@@ -5,11 +5,14 @@
 //! engine that takes trees is offered the expression first. For an engine that takes filters a twig is decomposed: when
 //! all of its paths were found it is decided on the tree.
 
+use std::io;
+
 use rustc_hash::FxHashMap;
 
 use super::expression::{Expression, ExpressionId};
 use super::paths::{Paths, filtered_key};
 use crate::engine::{AnyEngine, Takes};
+use crate::image::{ImageError, Reader, Writer};
 use crate::pattern::{Condition, PathId, decompose};
 use crate::tree_automaton::{TreeAutomaton, gate};
 use crate::twig::{Arena, ConditionId};
@@ -163,6 +166,32 @@ impl Twigs {
     fn forget(&mut self, condition: ConditionId) {
         self.by_condition.remove(&condition);
         self.arena.release(condition);
+    }
+
+    /// Conditions are written with their expressions.
+    pub(super) fn store(&self, image: &mut Writer<'_>) -> io::Result<()> {
+        let counts = [self.on_tree, self.always, self.text, self.typed, self.named];
+        counts.into_iter().try_for_each(|count| image.number(count))?;
+        self.automaton.store(image)
+    }
+
+    pub(super) fn opened(
+        image: &mut Reader<'_>,
+        arena: Arena,
+        by_condition: FxHashMap<ConditionId, ExpressionId>,
+        names: usize,
+    ) -> Result<Self, ImageError> {
+        Ok(Self {
+            arena,
+            by_condition,
+            taken: 0,
+            on_tree: image.number()?,
+            always: image.number()?,
+            text: image.number()?,
+            typed: image.number()?,
+            named: image.number()?,
+            automaton: TreeAutomaton::opened(image, names)?,
+        })
     }
 
     pub(super) fn memory_bytes(&self) -> usize {

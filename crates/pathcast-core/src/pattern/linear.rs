@@ -3,11 +3,14 @@
 use super::build::{attribute, exists};
 use super::bytes::{DecodeError, decode_number, encode_number};
 use super::condition::{Axis, Branch, Condition, NameTest, NodePattern, NodeTest};
+use crate::image::flat;
 use crate::names::NameId;
 
 /// The number of a distinct linear path, given by the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PathId(pub u32);
+
+flat!(PathId { 0: u32 });
 
 /// A path from the document node by named elements and the gaps between them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]

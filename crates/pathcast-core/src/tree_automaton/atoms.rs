@@ -4,8 +4,10 @@
 //! element. Equal atoms are one and are decided once, whoever asks.
 
 use std::hash::Hash;
+use std::io;
 
 use hashbrown::HashTable;
+use memchr::memmem;
 
 use super::NONE;
 use super::constants::{Constants, TextId};
@@ -16,6 +18,8 @@ use super::summary::Summary;
 use super::ways::WayId;
 use super::words::Words;
 use crate::hashing::hash;
+use crate::image::{Flat, ImageError, Reader, Writer};
+use crate::packed::Finder;
 use crate::values::{Real, ValueTest, number::from_xpath_number};
 use crate::xpath::ast::Comparison;
 
@@ -71,6 +75,44 @@ impl Test {
     }
 }
 
+impl Flat for Test {
+    const SIZE: usize = 2 + u64::SIZE;
+
+    #[inline]
+    fn put(&self, out: &mut Vec<u8>) {
+        let (kind, text) = match *self {
+            Self::Number(comparison, number) => return (0_u8, (comparison, number)).put(out),
+            Self::Present => (1_u8, 0),
+            Self::Equals(text) => (2, text),
+            Self::Differs(text) => (3, text),
+            Self::Contains(text) => (4, text),
+            Self::StartsWith(text) => (5, text),
+            Self::ContainedIn(text) => (6, text),
+            Self::PrefixOf(text) => (7, text),
+        };
+        ((kind, 0_u8), u64::from(text)).put(out);
+    }
+
+    #[inline]
+    fn get(bytes: &[u8]) -> Self {
+        let ((kind, _), text) = <((u8, u8), u64)>::get(bytes);
+        let text = text as TextId;
+        match kind {
+            0 => {
+                let (_, (comparison, number)) = <(u8, (Comparison, Real))>::get(bytes);
+                Self::Number(comparison, number)
+            }
+            1 => Self::Present,
+            2 => Self::Equals(text),
+            3 => Self::Differs(text),
+            4 => Self::Contains(text),
+            5 => Self::StartsWith(text),
+            6 => Self::ContainedIn(text),
+            _ => Self::PrefixOf(text),
+        }
+    }
+}
+
 /// What an atom says.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
@@ -92,6 +134,32 @@ pub(super) struct Atom {
     pub(super) users: u32,
     /// How many levels of [`Kind::Either`] lie below: lower ones are decided before.
     pub(super) stratum: u32,
+}
+
+impl Flat for Atom {
+    const SIZE: usize = 1 + 4 + Test::SIZE + 8;
+
+    /// The rules of an [`Kind::Either`] are elsewhere.
+    fn put(&self, out: &mut Vec<u8>) {
+        let (kind, number, test) = match self.kind {
+            Kind::Free => (0_u8, 0, Test::Present),
+            Kind::Value { subject, test } => (1, subject, test),
+            Kind::Below { way, rule } => (2, way, Test::Equals(rule)),
+            Kind::Either(_) => (3, 0, Test::Present),
+        };
+        ((kind, (number, test)), (self.users, self.stratum)).put(out);
+    }
+
+    fn get(bytes: &[u8]) -> Self {
+        let ((kind, (number, test)), (users, stratum)) = <((u8, (u32, Test)), (u32, u32))>::get(bytes);
+        let kind = match kind {
+            0 => Kind::Free,
+            1 => Kind::Value { subject: number, test },
+            2 => Kind::Below { way: number, rule: test.text().unwrap_or(NONE) },
+            _ => Kind::Either(Box::default()),
+        };
+        Self { kind, users, stratum }
+    }
 }
 
 /// All atoms.
@@ -156,6 +224,39 @@ impl Atoms {
 
     pub(super) fn len(&self) -> usize {
         self.index.len()
+    }
+
+    /// All tests, each with its subject.
+    pub(super) fn tests(&self) -> impl Iterator<Item = (AtomId, SubjectId, Test)> {
+        (0..).zip(&self.atoms).filter_map(|(id, atom)| match atom.kind {
+            Kind::Value { subject, test } => Some((id, subject, test)),
+            _ => None,
+        })
+    }
+
+    pub(super) fn store(&self, image: &mut Writer<'_>) -> io::Result<()> {
+        image.items(&self.atoms)?;
+        let several = self.atoms.iter().filter_map(|atom| match &atom.kind {
+            Kind::Either(rules) => Some(&**rules),
+            _ => None,
+        });
+        image.lists(several.collect::<Vec<_>>().into_iter())?;
+        image.items(&self.free)
+    }
+
+    pub(super) fn opened(image: &mut Reader<'_>) -> Result<Self, ImageError> {
+        let mut atoms: Vec<Atom> = image.items()?;
+        let mut several = image.lists::<RuleId, Box<[RuleId]>>()?.into_iter();
+        for atom in &mut atoms {
+            if let Kind::Either(rules) = &mut atom.kind {
+                *rules = several.next().ok_or(ImageError::Damaged)?;
+            }
+        }
+        let free: Vec<AtomId> = image.items()?;
+        let used = (0..).zip(&atoms).filter(|(_, atom)| atom.kind != Kind::Free).map(|(id, _)| id);
+        let count = atoms.len().saturating_sub(free.len());
+        let index = Finder::of(count, used, |id| hash(&atoms[id as usize].kind));
+        Ok(Self { atoms, index, free })
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
@@ -285,8 +386,10 @@ impl Parts {
         }
         for &atom in &self.reversed {
             let passes = match atoms.test(atom) {
-                Some((_, Test::ContainedIn(text))) => constants.get(text).contains(value),
-                Some((_, Test::PrefixOf(text))) => constants.get(text).starts_with(value),
+                Some((_, Test::ContainedIn(text))) => {
+                    memmem::find(constants.get(text), value.as_bytes()).is_some()
+                }
+                Some((_, Test::PrefixOf(text))) => constants.get(text).starts_with(value.as_bytes()),
                 _ => false,
             };
             if passes {

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use super::subjects::{Leaf, Steps};
+use crate::image::Flat;
 use crate::pattern::{NameTest, NodeTest, Operator, Origin, Term, TermStep, Typed};
 use crate::twig::normalized;
 use crate::values::{Comparison, Real, ValueTest, compare, number::from_xpath_number};
@@ -25,6 +26,27 @@ pub(super) enum Computed {
     Length,
     /// The number of values counts.
     Counted,
+}
+
+impl Flat for Computed {
+    const SIZE: usize = 1;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        out.push(*self as u8);
+    }
+
+    fn get(bytes: &[u8]) -> Self {
+        match u8::get(bytes) {
+            0 => Self::Nothing,
+            1 => Self::Normalized,
+            2 => Self::Lower,
+            3 => Self::Upper,
+            4 => Self::NormalizedLower,
+            5 => Self::NormalizedUpper,
+            6 => Self::Length,
+            _ => Self::Counted,
+        }
+    }
 }
 
 impl Computed {

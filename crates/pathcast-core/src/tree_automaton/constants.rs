@@ -2,62 +2,58 @@
 //!
 //! Strangers choose both the constants and the values that are looked up here, so the hash is seeded.
 
-use hashbrown::HashTable;
+use std::io;
 
-use crate::hashing::hash;
+use crate::image::{ImageError, Reader, Writer};
+use crate::packed::PackedInterner;
 
 /// The number of a text.
 pub(super) type TextId = u32;
 
-/// All texts of one set of subscriptions.
+/// All texts of one set of subscriptions, as bytes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Constants {
-    texts: Vec<(Box<str>, u32)>,
-    index: HashTable<TextId>,
-    free: Vec<TextId>,
-}
+pub(super) struct Constants(PackedInterner);
 
 impl Constants {
     /// The number of a text, with one more user.
     pub(super) fn intern(&mut self, text: &str) -> TextId {
-        if let Some(known) = self.find(text) {
-            self.texts[known as usize].1 += 1;
-            return known;
-        }
-        let id = super::put(&mut self.texts, &mut self.free, (text.into(), 1));
-        let texts = &self.texts;
-        self.index.insert_unique(hash(text), id, |&id| hash(&*texts[id as usize].0));
-        id
+        self.0.intern(text.as_bytes())
     }
 
     /// The number of a text that some test compares with.
     #[inline]
     pub(super) fn find(&self, text: &str) -> Option<TextId> {
-        self.index.find(hash(text), |&id| *self.texts[id as usize].0 == *text).copied()
+        self.0.find(text.as_bytes())
     }
 
-    pub(super) fn get(&self, id: TextId) -> &str {
-        &self.texts[id as usize].0
+    #[inline]
+    pub(super) fn get(&self, id: TextId) -> &[u8] {
+        self.0.get(id)
+    }
+
+    /// Whether some text has this number.
+    pub(super) fn has(&self, id: TextId) -> bool {
+        self.0.has(id)
     }
 
     /// One user less; the last takes the text out.
     pub(super) fn release(&mut self, id: TextId) {
-        let (text, users) = &mut self.texts[id as usize];
-        *users -= 1;
-        if *users == 0 {
-            let text = std::mem::take(text);
-            if let Ok(entry) = self.index.find_entry(hash(&*text), |&other| other == id) {
-                entry.remove();
-            }
-            self.free.push(id);
-        }
+        self.0.release(id);
+    }
+
+    pub(super) fn settle(&mut self) {
+        self.0.settle();
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        let texts: usize = self.texts.iter().map(|(text, _)| text.len()).sum();
-        texts
-            + self.texts.capacity() * size_of::<(Box<str>, u32)>()
-            + self.index.allocation_size()
-            + self.free.capacity() * size_of::<TextId>()
+        self.0.memory_bytes()
+    }
+
+    pub(super) fn store(&self, image: &mut Writer<'_>) -> io::Result<()> {
+        self.0.store(image)
+    }
+
+    pub(super) fn opened(image: &mut Reader<'_>) -> Result<Self, ImageError> {
+        Ok(Self(PackedInterner::opened(image, true)?))
     }
 }

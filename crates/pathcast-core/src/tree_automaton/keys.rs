@@ -6,6 +6,7 @@
 //! a run takes the keys of the moment when its document begins, and nothing that it does depends on which they are.
 
 use std::cmp::Reverse;
+use std::io;
 use std::sync::{Arc, PoisonError};
 
 use rustc_hash::FxHashMap;
@@ -16,6 +17,7 @@ use super::rules::{Literal, RuleId, Waiting};
 use super::subjects::SubjectId;
 use super::summary::Awaited;
 use super::{NONE, TreeAutomaton};
+use crate::image::{ImageError, Reader, Writer};
 
 /// Documents that a run counts before it tells.
 pub(super) const TOLD: u32 = 64;
@@ -31,6 +33,28 @@ pub(super) struct Keys {
 }
 
 impl Keys {
+    pub(super) fn store(&self, image: &mut Writer<'_>) -> io::Result<()> {
+        image.items(&self.of)?;
+        self.lists.store(image)?;
+        let mut awaited: Vec<_> = self.awaited.iter().collect();
+        awaited.sort_unstable_by_key(|(subject, _)| **subject);
+        image.number(awaited.len())?;
+        for (subject, awaited) in awaited {
+            image.one(subject)?;
+            awaited.store(image)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn opened(image: &mut Reader<'_>) -> Result<Self, ImageError> {
+        let mut keys =
+            Self { of: image.items()?, lists: Lists::opened(image)?, awaited: FxHashMap::default() };
+        for _ in 0..image.count(4)? {
+            keys.awaited.insert(image.one()?, Awaited::opened(image)?);
+        }
+        Ok(keys)
+    }
+
     pub(super) fn memory_bytes(&self) -> usize {
         let awaited: usize = self.awaited.values().map(Awaited::memory_bytes).sum();
         awaited
@@ -225,8 +249,7 @@ impl TreeAutomaton {
         let before = self.keys();
         let mut of = vec![(NONE, 0); self.rules.bound()];
         let mut numbers = vec![0; self.atoms.bound()];
-        let rules = self.rules.ids();
-        for &id in &rules {
+        for id in self.rules.ids() {
             let key = self.rarest(counts, id);
             // Those that wait for nothing stay where they are.
             of[id as usize] = (key, before.of[id as usize].1);
@@ -237,7 +260,7 @@ impl TreeAutomaton {
         let mut order: Vec<(AtomId, u32)> = (0..).zip(numbers).filter(|&(_, number)| number > 0).collect();
         order.sort_by_key(|&(atom, _)| Reverse(counts.atoms.get(atom as usize).copied()));
         let mut places = vec![0; self.rules.bound()];
-        let keyed = rules.iter().map(|&id| (id, of[id as usize].0)).filter(|&(_, key)| key != NONE);
+        let keyed = self.rules.ids().map(|id| (id, of[id as usize].0)).filter(|&(_, key)| key != NONE);
         let mut awaited: FxHashMap<SubjectId, Awaited> = FxHashMap::default();
         let waiting = keyed.filter_map(|(id, key)| {
             let waiting = self.waiting(counts, id, key);

@@ -4,8 +4,11 @@
 //! the atoms that are so most often first, so that what documents need lies together. A list that changes later moves
 //! out until keys are chosen again.
 
+use std::io;
+
 use super::atoms::AtomId;
 use super::rules::{RuleId, Waiting};
+use crate::image::{ImageError, Reader, Writer, flat};
 
 const LOOSE: u32 = u32::MAX;
 
@@ -15,6 +18,8 @@ struct Head {
     from: u32,
     len: u32,
 }
+
+flat!(Head { from: u32, len: u32 });
 
 /// Those who wait, by atom.
 #[derive(Clone, Debug, Default)]
@@ -101,6 +106,22 @@ impl Lists {
             (place < head.len).then(|| packed[(head.from + place) as usize])
         };
         moved.map(Waiting::rule)
+    }
+
+    pub(super) fn store(&self, image: &mut Writer<'_>) -> io::Result<()> {
+        image.items(&self.heads)?;
+        image.items(&self.packed)?;
+        image.lists(self.loose.iter().map(Vec::as_slice))?;
+        image.items(&self.free)
+    }
+
+    pub(super) fn opened(image: &mut Reader<'_>) -> Result<Self, ImageError> {
+        Ok(Self {
+            heads: image.items()?,
+            packed: image.items()?,
+            loose: image.lists()?,
+            free: image.items()?,
+        })
     }
 
     pub(super) fn memory_bytes(&self) -> usize {

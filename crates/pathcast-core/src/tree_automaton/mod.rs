@@ -26,6 +26,7 @@ mod computed;
 mod constants;
 mod decide;
 mod gate;
+mod image;
 mod keys;
 mod lists;
 mod place;
@@ -103,6 +104,7 @@ impl TreeAutomaton {
     /// Gives back room that was kept for growth: many expressions have been added, and no more are expected soon.
     pub fn settle(&mut self) {
         self.choose_keys();
+        self.constants.settle();
         self.atoms.settle();
         self.rules.settle();
         self.held.shrink_to_fit();

@@ -1,15 +1,20 @@
 //! Where something is asked: a document node, or elements of some name.
 
+use std::io;
+
 use rustc_hash::FxHashMap;
 
 use super::rules::Waiting;
 use super::subjects::{Leaf, SubjectId};
+use crate::image::{Flat, ImageError, Reader, Writer, flat};
 use crate::names::Resolved;
 use crate::pattern::NameTest;
 
 /// The document node or a test of an element's name, as one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct At(u32);
+
+flat!(At { 0: u32 });
 
 impl At {
     pub(super) const DOCUMENT: Self = Self(u32::MAX);
@@ -66,6 +71,8 @@ pub(super) struct Asker {
     pub(super) at: At,
     pub(super) subject: SubjectId,
 }
+
+flat!(Asker { up: u32, at: At, subject: u32 });
 
 /// What is asked of elements of one name.
 #[derive(Clone, Debug, Default)]
@@ -190,6 +197,36 @@ impl Places {
         let named = self.named.get(name.name.0 as usize).and_then(Option::as_deref);
         let partial = At::partials_of(name).filter_map(|at| self.partial.get(&at.0)).map(|asked| &**asked);
         named.into_iter().chain(partial).chain(self.any.as_deref())
+    }
+
+    pub(super) fn store(&self, image: &mut Writer<'_>) -> io::Result<()> {
+        let named = (0..).zip(&self.named).filter_map(|(name, asked)| Some((At(name), asked.as_deref()?)));
+        let mut partial: Vec<_> = self.partial.iter().map(|(&at, asked)| (At(at), &**asked)).collect();
+        partial.sort_unstable_by_key(|&(at, _)| at);
+        let any = self.any.as_deref().map(|asked| (At::ANY, asked));
+        let document = self.document.as_deref().map(|asked| (At::DOCUMENT, asked));
+        let all: Vec<(At, &Asked)> = named.chain(partial).chain(any).chain(document).collect();
+        image.number(all.len())?;
+        for (at, asked) in all {
+            image.one(&at)?;
+            image.items(&asked.askers)?;
+            image.items(&asked.always)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn opened(image: &mut Reader<'_>, names: usize) -> Result<Self, ImageError> {
+        let mut places = Self::default();
+        for _ in 0..image.count(At::SIZE)? {
+            let at: At = image.one()?;
+            if at.0 & At::PARTIAL == 0 && at.0 as usize >= names {
+                return Err(ImageError::Damaged);
+            }
+            let mut read = Asked { askers: image.items()?, always: image.items()?, ..Asked::default() };
+            read.sum_up();
+            places.change(at, |asked| *asked = read);
+        }
+        Ok(places)
     }
 
     pub(super) fn memory_bytes(&self) -> usize {

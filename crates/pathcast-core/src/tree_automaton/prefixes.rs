@@ -30,13 +30,13 @@ impl Prefixes {
         self.words == 0
     }
 
-    pub(super) fn insert(&mut self, text: &str, atom: AtomId) {
+    pub(super) fn insert(&mut self, text: &[u8], atom: AtomId) {
         if self.nodes.is_empty() {
             self.nodes.push(EMPTY);
         }
         self.words += 1;
         let mut at = 0;
-        for &byte in text.as_bytes() {
+        for &byte in text {
             at = *self
                 .edges
                 .entry((at, byte))
@@ -46,11 +46,11 @@ impl Prefixes {
         self.nodes[at as usize].atom = atom;
     }
 
-    pub(super) fn remove(&mut self, text: &str) {
+    pub(super) fn remove(&mut self, text: &[u8]) {
         self.words -= 1;
         let mut at = 0;
         let mut way = Vec::with_capacity(text.len());
-        for &byte in text.as_bytes() {
+        for &byte in text {
             let Some(&next) = self.edges.get(&(at, byte)) else { return };
             way.push((at, byte, next));
             at = next;
@@ -94,7 +94,7 @@ mod tests {
     fn finds_every_prefix_and_forgets_what_left() {
         let mut prefixes = Prefixes::default();
         for (atom, text) in ["a", "ab", "abc", "b", "abd"].into_iter().enumerate() {
-            prefixes.insert(text, atom as AtomId);
+            prefixes.insert(text.as_bytes(), atom as AtomId);
         }
         let found = |prefixes: &Prefixes, value: &str| {
             let mut found = Vec::new();
@@ -102,10 +102,10 @@ mod tests {
             found
         };
         assert_eq!(found(&prefixes, "abcd"), [0, 1, 2]);
-        prefixes.remove("ab");
+        prefixes.remove(b"ab");
         assert_eq!(found(&prefixes, "abd"), [0, 4]);
         for text in ["a", "abc", "b", "abd"] {
-            prefixes.remove(text);
+            prefixes.remove(text.as_bytes());
         }
         assert!(prefixes.is_empty() && prefixes.memory_bytes() == 0);
     }

@@ -2,6 +2,8 @@
 //!
 //! A rule waits for one of its literals, its *key*, and costs nothing until that is so; then the others are asked.
 
+use std::io;
+
 use hashbrown::HashTable;
 
 use super::NONE;
@@ -9,6 +11,8 @@ use super::atoms::AtomId;
 use super::place::At;
 use super::ways::{WayId, Ways};
 use crate::hashing::hash;
+use crate::image::{Flat, ImageError, Reader, Writer, flat};
+use crate::packed::Finder;
 
 /// The number of a rule.
 pub(super) type RuleId = u32;
@@ -16,6 +20,8 @@ pub(super) type RuleId = u32;
 /// An atom that must be so or must not: its number, whether it is asked of a summary, whether it must not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Literal(u32);
+
+flat!(Literal { 0: u32 });
 
 impl Literal {
     pub(super) const NONE: Self = Self(NONE);
@@ -45,6 +51,10 @@ impl Literal {
 }
 
 const FEW: usize = 3;
+/// In an image: what is no target, but the number of several.
+const SEVERAL: u32 = 3;
+/// Literals that may lie there for nobody.
+const LOOSE: usize = 1 << 10;
 
 /// A conjunction of literals about one element.
 #[derive(Clone, Debug)]
@@ -52,9 +62,12 @@ pub(super) struct Rule {
     /// The literals, if they are few, or the place of many.
     few: [Literal; FEW],
     pub(super) at: At,
+    /// None if there is no such rule.
     pub(super) stratum: u32,
     pub(super) aim: Aim,
 }
+
+flat!(Rule { few: [Literal; FEW], at: At, stratum: u32, aim: Aim });
 
 /// A rule in the list that it waits in, with what is needed most: to go through a list must not mean to go through memory.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +79,8 @@ pub(super) struct Waiting {
     /// What follows.
     pub(super) aim: Aim,
 }
+
+flat!(Waiting { rule: u32, check: Literal, aim: Aim });
 
 impl Waiting {
     pub(super) const NOBODY: Self = Self { rule: NONE, check: Literal::NONE, aim: Aim::NOTHING };
@@ -109,6 +124,49 @@ pub(super) enum Target {
     Above { way: WayId, atom: AtomId },
     /// An atom of the element itself.
     Same(AtomId),
+}
+
+impl Flat for Target {
+    const SIZE: usize = 12;
+
+    #[inline]
+    fn put(&self, out: &mut Vec<u8>) {
+        let parts = match *self {
+            Self::Subscription { way, expression } => [0, way, expression],
+            Self::Above { way, atom } => [1, way, atom],
+            Self::Same(atom) => [2, 0, atom],
+        };
+        parts.put(out);
+    }
+
+    #[inline]
+    fn get(bytes: &[u8]) -> Self {
+        match <[u32; 3]>::get(bytes) {
+            [0, way, expression] => Self::Subscription { way, expression },
+            [1, way, atom] => Self::Above { way, atom },
+            [_, _, atom] => Self::Same(atom),
+        }
+    }
+}
+
+impl Flat for Aim {
+    const SIZE: usize = Target::SIZE;
+
+    #[inline]
+    fn put(&self, out: &mut Vec<u8>) {
+        match *self {
+            Self::One(target) => target.put(out),
+            Self::Several(several) => [SEVERAL, 0, several].put(out),
+        }
+    }
+
+    #[inline]
+    fn get(bytes: &[u8]) -> Self {
+        match <[u32; 3]>::get(bytes) {
+            [SEVERAL, _, several] => Self::Several(several),
+            _ => Self::One(Target::get(bytes)),
+        }
+    }
 }
 
 /// What follows when a rule has several targets.
@@ -165,9 +223,11 @@ impl Targets {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rules {
     rules: Vec<Rule>,
-    many: Vec<Box<[Literal]>>,
-    free_many: Vec<u32>,
-    index: HashTable<RuleId>,
+    /// Those of rules that have more than a few, how many they are in front of them.
+    many: Vec<Literal>,
+    /// How many of those are of rules that are gone.
+    gone: usize,
+    finder: Finder,
     free: Vec<RuleId>,
     targets: Vec<Targets>,
     free_targets: Vec<u32>,
@@ -189,7 +249,15 @@ impl Rules {
             let rule = &self.rules[id as usize];
             rule.at == at && self.literals(rule) == literals
         };
-        self.index.find(hash(&(at, literals)), same).copied()
+        self.finder.table(|| self.make()).find(hash(&(at, literals)), same).copied()
+    }
+
+    #[cold]
+    fn make(&self) -> HashTable<RuleId> {
+        Finder::of(self.len(), self.ids(), |id| {
+            let rule = &self.rules[id as usize];
+            hash(&(rule.at, self.literals(rule)))
+        })
     }
 
     /// A new rule that waits for nothing yet.
@@ -198,15 +266,19 @@ impl Rules {
         if given.len() <= FEW {
             few[..given.len()].copy_from_slice(given);
         } else {
-            few[1] = Literal(super::put(&mut self.many, &mut self.free_many, given.into()));
+            few[1] = Literal(self.many.len() as u32);
+            self.many.push(Literal(given.len() as u32));
+            self.many.extend_from_slice(given);
         }
         let rule = Rule { few, at, stratum, aim: Aim::NOTHING };
         let id = super::put(&mut self.rules, &mut self.free, rule);
         let (rules, many) = (&self.rules, &self.many);
-        self.index.insert_unique(hash(&(at, given)), id, |&id| {
-            let rule = &rules[id as usize];
-            hash(&(rule.at, literals(&rule.few, many)))
-        });
+        if let Some(table) = self.finder.made() {
+            table.insert_unique(hash(&(at, given)), id, |&id| {
+                let rule = &rules[id as usize];
+                hash(&(rule.at, literals(&rule.few, many)))
+            });
+        }
         id
     }
 
@@ -214,21 +286,37 @@ impl Rules {
     pub(super) fn remove(&mut self, id: RuleId) -> Box<[Literal]> {
         let rule = &self.rules[id as usize];
         let given: Box<[Literal]> = self.literals(rule).into();
-        if let Ok(entry) = self.index.find_entry(hash(&(rule.at, &*given)), |&other| other == id) {
-            entry.remove();
-        }
-        if given.len() > FEW {
-            let place = rule.few[1].0;
-            self.many[place as usize] = Box::default();
-            self.free_many.push(place);
-        }
+        let at = rule.at;
+        self.finder.remove(|| hash(&(at, &*given)), id);
+        self.rules[id as usize].stratum = NONE;
         self.free.push(id);
+        if given.len() > FEW {
+            self.gone += given.len() + 1;
+            if 2 * self.gone > self.many.len() + LOOSE {
+                self.close_up();
+            }
+        }
         given
     }
 
     /// The numbers of all rules there are.
-    pub(super) fn ids(&self) -> Vec<RuleId> {
-        self.index.iter().copied().collect()
+    pub(super) fn ids(&self) -> impl Iterator<Item = RuleId> {
+        (0..).zip(&self.rules).filter(|(_, rule)| rule.stratum != NONE).map(|(id, _)| id)
+    }
+
+    /// Takes out the literals of rules that are gone.
+    fn close_up(&mut self) {
+        let mut many = Vec::with_capacity(self.many.len() - self.gone);
+        for rule in self.rules.iter_mut().filter(|rule| rule.stratum != NONE) {
+            let given = literals(&rule.few, &self.many);
+            if given.len() > FEW {
+                let place = many.len() as u32;
+                many.push(Literal(given.len() as u32));
+                many.extend_from_slice(given);
+                rule.few[1] = Literal(place);
+            }
+        }
+        (self.many, self.gone) = (many, 0);
     }
 
     /// One more than the largest number.
@@ -244,10 +332,14 @@ impl Rules {
         }
         self.targets.shrink_to_fit();
         self.rules.shrink_to_fit();
+        if self.gone > 0 {
+            self.close_up();
+        }
+        self.many.shrink_to_fit();
     }
 
     pub(super) fn len(&self) -> usize {
-        self.index.len()
+        self.rules.len() - self.free.len()
     }
 
     /// One more than the largest number of several targets.
@@ -298,27 +390,51 @@ impl Rules {
         (missed, true)
     }
 
+    pub(super) fn store(&self, image: &mut Writer<'_>) -> io::Result<()> {
+        image.items(&self.rules)?;
+        image.items(&self.many)?;
+        image.number(self.gone)?;
+        image.items(&self.free)?;
+        image.lists(self.targets.iter().map(|targets| &*targets.parents))?;
+        image.lists(self.targets.iter().map(|targets| &*targets.others))?;
+        image.lists(self.targets.iter().map(|targets| &*targets.same))?;
+        image.items(&self.free_targets)
+    }
+
+    pub(super) fn opened(image: &mut Reader<'_>) -> Result<Self, ImageError> {
+        let (rules, many, gone, free) = (image.items()?, image.items()?, image.number()?, image.items()?);
+        let parents: Vec<Vec<(At, Target)>> = image.lists()?;
+        let (others, same): (Vec<Vec<Target>>, Vec<Vec<AtomId>>) = (image.lists()?, image.lists()?);
+        let targets = parents.into_iter().zip(others).zip(same);
+        let targets = targets.map(|((parents, others), same)| Targets { parents, others, same }).collect();
+        let (finder, free_targets) = (Finder::later(), image.items()?);
+        Ok(Self { rules, many, gone, finder, free, targets, free_targets })
+    }
+
     pub(super) fn memory_bytes(&self) -> usize {
-        let many: usize = self.many.iter().map(|literals| literals.len() * 4 + 16).sum();
         let targets = self.targets.iter().map(|targets| {
             targets.parents.capacity() * size_of::<(At, Target)>()
                 + targets.others.capacity() * size_of::<Target>()
                 + targets.same.capacity() * size_of::<AtomId>()
         });
-        many + targets.sum::<usize>()
+        targets.sum::<usize>()
+            + self.many.capacity() * size_of::<Literal>()
             + self.rules.capacity() * size_of::<Rule>()
-            + self.index.allocation_size()
+            + self.finder.memory_bytes()
             + self.targets.capacity() * size_of::<Targets>()
-            + (self.free.capacity() + self.free_many.capacity() + self.free_targets.capacity()) * 4
+            + (self.free.capacity() + self.free_targets.capacity()) * 4
     }
 }
 
 #[inline]
-fn literals<'r>(few: &'r [Literal; FEW], many: &'r [Box<[Literal]>]) -> &'r [Literal] {
+fn literals<'r>(few: &'r [Literal; FEW], many: &'r [Literal]) -> &'r [Literal] {
     match few {
         [_, _, Literal::NONE] => match few {
             [Literal::NONE, Literal::NONE, _] => &[],
-            [Literal::NONE, Literal(place), _] => &many[*place as usize],
+            [Literal::NONE, Literal(place), _] => {
+                let from = *place as usize + 1;
+                &many[from..from + many[from - 1].0 as usize]
+            }
             [_, Literal::NONE, _] => &few[..1],
             _ => &few[..2],
         },

@@ -3,12 +3,16 @@
 //! `meta/category` and `author/@id` of an `item` are subjects. All tests of one subject are looked up together, and what
 //! passes is told to the `item` at once, so patterns that differ in a constant alone differ in one number.
 
+use std::io;
+
 use hashbrown::HashTable;
 
 use super::computed::Computed;
 use super::place::{Asker, At, Places};
 use crate::hashing::hash;
+use crate::image::{Flat, ImageError, Reader, Writer};
 use crate::names::NameId;
+use crate::packed::Finder;
 use crate::pattern::NameTest;
 
 /// The number of a subject.
@@ -47,6 +51,31 @@ pub(super) enum Leaf {
     Wild(NameTest),
 }
 
+impl Flat for Leaf {
+    const SIZE: usize = 1 + NameTest::SIZE;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        let (kind, name) = match *self {
+            Self::Here => (0_u8, NameTest::Any),
+            Self::Own => (1, NameTest::Any),
+            Self::Text => (2, NameTest::Any),
+            Self::Attribute(name) => (3, NameTest::Name(name)),
+            Self::Wild(name) => (4, name),
+        };
+        (kind, name).put(out);
+    }
+
+    fn get(bytes: &[u8]) -> Self {
+        match <(u8, NameTest)>::get(bytes) {
+            (0, _) => Self::Here,
+            (1, _) => Self::Own,
+            (2, _) => Self::Text,
+            (3, NameTest::Name(name)) => Self::Attribute(name),
+            (_, name) => Self::Wild(name),
+        }
+    }
+}
+
 impl Leaf {
     pub(super) fn attribute(name: NameTest) -> Self {
         if let NameTest::Name(name) = name { Self::Attribute(name) } else { Self::Wild(name) }
@@ -57,7 +86,7 @@ impl Leaf {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Subjects {
     subjects: Vec<(Subject, u32)>,
-    index: HashTable<SubjectId>,
+    finder: Finder,
     free: Vec<SubjectId>,
     /// Those that look at text.
     text: usize,
@@ -91,7 +120,8 @@ impl Subjects {
     /// The number of a subject with one more user, and whether it is new.
     pub(super) fn intern(&mut self, subject: Subject, places: &mut Places) -> SubjectId {
         let place = hash(&subject);
-        if let Some(&known) = self.index.find(place, |&id| self.subjects[id as usize].0 == subject) {
+        let table = self.finder.table(|| self.make());
+        if let Some(&known) = table.find(place, |&id| self.subjects[id as usize].0 == subject) {
             self.subjects[known as usize].1 += 1;
             return known;
         }
@@ -100,7 +130,9 @@ impl Subjects {
         let id = super::put(&mut self.subjects, &mut self.free, (subject, 1));
         asker.subject = id;
         let subjects = &self.subjects;
-        self.index.insert_unique(place, id, |&id| hash(&subjects[id as usize].0));
+        if let Some(table) = self.finder.made() {
+            table.insert_unique(place, id, |&id| hash(&subjects[id as usize].0));
+        }
         places.change(end, |asked| asked.insert(leaf, asker));
         id
     }
@@ -112,13 +144,44 @@ impl Subjects {
         if *users > 0 {
             return false;
         }
-        if let Ok(entry) = self.index.find_entry(hash(subject), |&other| other == id) {
-            entry.remove();
-        }
+        self.finder.remove(|| hash(subject), id);
         self.text -= usize::from(subject.looks_at_text());
         places.change(subject.end(), |asked| asked.remove(subject.leaf, subject.asker(id)));
         self.free.push(id);
         true
+    }
+
+    #[cold]
+    fn make(&self) -> HashTable<SubjectId> {
+        let used = (0..).zip(&self.subjects).filter(|(_, (_, users))| *users > 0).map(|(id, _)| id);
+        let count = self.subjects.len() - self.free.len();
+        Finder::of(count, used, |id| hash(&self.subjects[id as usize].0))
+    }
+
+    pub(super) fn store(&self, image: &mut Writer<'_>) -> io::Result<()> {
+        image.number(self.subjects.len())?;
+        for (Subject { of, leaf, first, computed, .. }, users) in &self.subjects {
+            image.one(&((*of, *leaf), ((*first, *computed), *users)))?;
+        }
+        image.lists(self.subjects.iter().map(|(subject, _)| &*subject.steps))?;
+        image.items(&self.free)?;
+        image.number(self.text)
+    }
+
+    pub(super) fn opened(image: &mut Reader<'_>) -> Result<Self, ImageError> {
+        type Row = ((At, Leaf), ((bool, Computed), u32));
+        let rows: Vec<Row> = image.items()?;
+        let steps: Vec<Steps> = image.lists()?;
+        let subjects =
+            rows.into_iter().zip(steps).map(|(((of, leaf), ((first, computed), users)), steps)| {
+                (Subject { of, steps, leaf, first, computed }, users)
+            });
+        Ok(Self {
+            subjects: subjects.collect(),
+            finder: Finder::later(),
+            free: image.items()?,
+            text: image.number()?,
+        })
     }
 
     #[inline]
@@ -139,7 +202,7 @@ impl Subjects {
         let steps: usize = self.subjects.iter().map(|(subject, _)| subject.steps.len()).sum();
         steps * size_of::<(u32, NameTest)>()
             + self.subjects.capacity() * size_of::<(Subject, u32)>()
-            + self.index.allocation_size()
+            + self.finder.memory_bytes()
             + self.free.capacity() * size_of::<SubjectId>()
     }
 }

@@ -5,11 +5,13 @@
 //! of these lies beside the test, so that those that pass are gone through without going through memory.
 
 use std::collections::BTreeMap;
+use std::io;
 
 use super::NONE;
 use super::atoms::Test;
 use super::constants::TextId;
 use super::rules::{RuleId, Waiting};
+use crate::image::{ImageError, Reader, Writer};
 use crate::values::Real;
 use crate::xpath::ast::Comparison;
 
@@ -145,6 +147,23 @@ impl Awaited {
             self.above.range(..((largest, true), 0)).for_each(|(_, waiting)| report(waiting));
             self.below.range(((least, true), 0)..).for_each(|(_, waiting)| report(waiting));
         }
+    }
+
+    pub(super) fn store(&self, image: &mut Writer<'_>) -> io::Result<()> {
+        image.number(self.unequal.len())?;
+        image.each(self.unequal.iter().map(|(&rule, &row)| (rule, row)))?;
+        for sorted in [&self.above, &self.below] {
+            image.number(sorted.len())?;
+            image.each(sorted.iter().map(|(&place, &waiting)| (place, waiting)))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn opened(image: &mut Reader<'_>) -> Result<Self, ImageError> {
+        let unequal: Vec<(RuleId, (Test, Waiting))> = image.items()?;
+        let mut sorted = || image.items::<((Threshold, RuleId), Waiting)>().map(Sorted::from_iter);
+        let (above, below) = (sorted()?, sorted()?);
+        Ok(Self { unequal: unequal.into_iter().collect(), above, below })
     }
 
     pub(super) fn memory_bytes(&self) -> usize {

@@ -4,10 +4,14 @@
 //! about `block` leads straight to the document node. Whether a way fits the open elements is worked out once for an
 //! element, for all rules that lead along it.
 
+use std::io;
+
 use hashbrown::HashTable;
 
 use super::place::At;
 use crate::hashing::hash;
+use crate::image::{ImageError, Reader, Writer};
+use crate::packed::Finder;
 
 /// The number of a way.
 pub(super) type WayId = u32;
@@ -40,7 +44,7 @@ impl Way {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ways {
     ways: Vec<(Way, u32)>,
-    index: HashTable<WayId>,
+    finder: Finder,
     free: Vec<WayId>,
 }
 
@@ -48,13 +52,16 @@ impl Ways {
     /// The number of a way, with one more user.
     pub(super) fn intern(&mut self, way: Way) -> WayId {
         let place = hash(&way);
-        if let Some(&known) = self.index.find(place, |&id| self.ways[id as usize].0 == way) {
+        let table = self.finder.table(|| self.make());
+        if let Some(&known) = table.find(place, |&id| self.ways[id as usize].0 == way) {
             self.ways[known as usize].1 += 1;
             return known;
         }
         let id = super::put(&mut self.ways, &mut self.free, (way, 1));
         let ways = &self.ways;
-        self.index.insert_unique(place, id, |&id| hash(&ways[id as usize].0));
+        if let Some(table) = self.finder.made() {
+            table.insert_unique(place, id, |&id| hash(&ways[id as usize].0));
+        }
         id
     }
 
@@ -63,11 +70,29 @@ impl Ways {
         let (way, users) = &mut self.ways[id as usize];
         *users -= 1;
         if *users == 0 {
-            if let Ok(entry) = self.index.find_entry(hash(way), |&other| other == id) {
-                entry.remove();
-            }
+            self.finder.remove(|| hash(way), id);
             self.free.push(id);
         }
+    }
+
+    #[cold]
+    fn make(&self) -> HashTable<WayId> {
+        let used = (0..).zip(&self.ways).filter(|(_, (_, users))| *users > 0).map(|(id, _)| id);
+        Finder::of(self.ways.len() - self.free.len(), used, |id| hash(&self.ways[id as usize].0))
+    }
+
+    pub(super) fn store(&self, image: &mut Writer<'_>) -> io::Result<()> {
+        image.number(self.ways.len())?;
+        image.each(self.ways.iter().map(|(way, users)| (way.any, *users)))?;
+        image.lists(self.ways.iter().map(|(way, _)| &*way.steps))?;
+        image.items(&self.free)
+    }
+
+    pub(super) fn opened(image: &mut Reader<'_>) -> Result<Self, ImageError> {
+        let rows: Vec<(bool, u32)> = image.items()?;
+        let steps: Vec<Box<[(u32, At)]>> = image.lists()?;
+        let ways = rows.into_iter().zip(steps).map(|((any, users), steps)| (Way { steps, any }, users));
+        Ok(Self { ways: ways.collect(), finder: Finder::later(), free: image.items()? })
     }
 
     #[inline]
@@ -77,7 +102,7 @@ impl Ways {
 
     #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
-        self.index.is_empty()
+        self.ways.len() == self.free.len()
     }
 
     /// One more than the largest number.
@@ -89,7 +114,7 @@ impl Ways {
         let steps: usize = self.ways.iter().map(|(way, _)| way.steps.len()).sum();
         steps * size_of::<(u32, At)>()
             + self.ways.capacity() * size_of::<(Way, u32)>()
-            + self.index.allocation_size()
+            + self.finder.memory_bytes()
             + self.free.capacity() * size_of::<WayId>()
     }
 }

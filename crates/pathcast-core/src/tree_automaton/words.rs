@@ -86,7 +86,7 @@ impl Words {
     pub(super) fn find(&self, value: &str, constants: &Constants, mut report: impl FnMut(AtomId)) {
         let one_by_one = |words: &[(AtomId, TextId)], report: &mut dyn FnMut(AtomId)| {
             for &(atom, text) in words.iter().filter(|&&(_, text)| text != NONE) {
-                if memmem::find(value.as_bytes(), constants.get(text).as_bytes()).is_some() {
+                if memmem::find(value.as_bytes(), constants.get(text)).is_some() {
                     report(atom);
                 }
             }

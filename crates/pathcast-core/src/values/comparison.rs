@@ -1,5 +1,7 @@
 //! The six comparisons, and what they say of two numbers.
 
+use crate::image::Flat;
+
 /// The six comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Comparison {
@@ -15,6 +17,25 @@ pub enum Comparison {
     Greater,
     /// `>=`
     GreaterEqual,
+}
+
+impl Flat for Comparison {
+    const SIZE: usize = 1;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        out.push(*self as u8);
+    }
+
+    fn get(bytes: &[u8]) -> Self {
+        match u8::get(bytes) {
+            0 => Self::Equal,
+            1 => Self::NotEqual,
+            2 => Self::Less,
+            3 => Self::LessEqual,
+            4 => Self::Greater,
+            _ => Self::GreaterEqual,
+        }
+    }
 }
 
 /// Compares two numbers; with NaN only `!=` holds.

@@ -7,6 +7,7 @@ use memchr::memmem;
 
 use super::comparison::{Comparison, compare};
 use super::number::from_xpath_number;
+use crate::image::Flat;
 
 /// A number that can be a key: never NaN, and zero has one sign.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +22,18 @@ impl Real {
     /// The number.
     pub fn get(self) -> f64 {
         self.0
+    }
+}
+
+impl Flat for Real {
+    const SIZE: usize = u64::SIZE;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        self.0.to_bits().put(out);
+    }
+
+    fn get(bytes: &[u8]) -> Self {
+        Self::new(f64::from_bits(u64::get(bytes))).unwrap_or(Self(0.0))
     }
 }
 

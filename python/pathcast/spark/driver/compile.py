@@ -128,7 +128,8 @@ def compile_subscriptions(
     )
     check_types(home, {"id_type": id_type, "subscriber_type": subscriber_type})
     before = _reusable(folder, settings, id_type, subscriber_type, shards)
-    previous = {shard.number: shard for shard in before.shards if _sound(folder, shard)} if before else {}
+    sound = [shard for shard in before.shards if _sound(folder, shard)] if before else []
+    previous = {shard.number: _with_sound_image(folder, shard) for shard in sound}
     routing = None
     if route and shards > 1:
         ids = count_ids(rows)
@@ -343,6 +344,15 @@ def _sound(folder: Path, shard: Shard) -> bool:
         )
     except OSError:
         return False
+
+
+def _with_sound_image(folder: Path, shard: Shard) -> Shard:
+    """The shard, without its image if that is not what it should be."""
+    try:
+        good = shard.image is None or sha256(folder / shard.image) == shard.image_sha256
+    except OSError:
+        good = False
+    return shard if good else shard.without_image
 
 
 def _build(

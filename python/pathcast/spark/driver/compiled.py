@@ -53,9 +53,9 @@ class Compiled:
     @classmethod
     def of(cls, folder: Folder, manifest: Manifest, spark: SparkSession | None = None) -> Compiled:
         """A version of a folder, with the files that workers do not fetch themselves."""
-        names = [name for shard in manifest.shards for name in shard.files]
         if isinstance(folder, LocalFolder):
-            for name in names:
+            # Without an image the index file does.
+            for name in (name for shard in manifest.shards for name in shard.without_image.files):
                 if not (folder.path / name).exists():
                     raise IndexFormatError(
                         f"{folder.path / name} is missing: compile the subscriptions again with "

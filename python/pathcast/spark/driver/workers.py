@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pyspark.errors import PySparkException
 
-from pathcast.spark.driver.shipping import needs_shipping, ship_files
+from pathcast.spark.driver.shipping import is_connect, needs_shipping, ship_files
 from pathcast.spark.worker.shards import SHARED_BYTES, ShardFiles
 from pathcast.spark.worker.shipped import Shipped
 
@@ -70,7 +70,9 @@ def shard_files(spark: SparkSession, compiled: Compiled, options: MatchOptions) 
     shipped = None
     if ship and compiled.place == str(compiled.path):
         routing = [manifest.routing.name] if manifest.routing else []
-        names = [name for shard in manifest.shards for name in shard.files]
+        names = [name for shard in manifest.shards for name in shard.needed(compiled.path)]
+        if is_connect(spark):  # the server's Pathcast may be another
+            names += [shard.index for shard in manifest.shards]
         shipped = ship_files(spark, compiled.path, names + routing)
     return opened_from(compiled, options, shipped)
 

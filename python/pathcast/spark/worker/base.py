@@ -49,6 +49,8 @@ class Located:
     delta_sha256: str | None
     subscriptions: int
     """With the delta."""
+    image: bool = False
+    """Whether it is an image in the place of an index file."""
 
 
 class Base:
@@ -62,7 +64,7 @@ class Base:
         try:
             self.rows = read_rows(files.rows)
             if settings is None or engine == "auto":
-                self.index = Index.load(files.index)
+                self.index = Index.load_image(files.index) if files.image else Index.load(files.index)
             else:
                 self.index = settings.index(engine)
                 self.index.add_many(numbered(self.rows))

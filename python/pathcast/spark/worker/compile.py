@@ -14,17 +14,17 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pathcast.errors import SubscriptionErrors
-from pathcast.index import Index
+from pathcast.errors import IndexFormatError, SubscriptionErrors
+from pathcast.index import IMAGE_LAYOUT, Index
 from pathcast.spark.artifact import Settings, Shard, replace_file, settings_digest, sha256
-from pathcast.spark.worker.shards import numbered, single, stored_rows
+from pathcast.spark.worker.shards import find_file, numbered, single, stored_rows, verify
 from pathcast.subscriptions import variables_from
 
 __all__ = ["REPLY", "REQUIRED", "STORED", "CompileJob", "Refused", "accepted", "compile_shard", "digest"]
@@ -33,6 +33,8 @@ STORED = ("id", "xpath", "ordered", "namespaces", "variables", "subscriber")
 REPLY = pa.schema([("shard", pa.string()), ("name", pa.string()), ("data", pa.binary())])
 EVERYTHING = "/*"  # what every document matches
 REQUIRED = "required "  # and the number of a shard: the name of a reply that is no file
+IMAGED_BYTES = 1 << 20
+"""Of an index file from which on there is an image beside it: a smaller one is opened in 20 ms."""
 _PART = 4 << 20  # bytes of a file in one row on the way to the driver; Connect caps a message at 128 MiB
 
 
@@ -120,11 +122,48 @@ def _replies(number: int, rows: Any, job: CompileJob) -> Iterator[list[Any]]:
         rows = rows.sort_by([("id", "ascending"), ("xpath", "ascending")])
         source = digest(rows.drop_columns(["problem"]) if _sound(rows) else rows, job.settings)
         if before is not None and before.source == source:
-            yield _reply(shard=before)
+            yield from _unchanged(before, job)
             return
         good, index = accepted(rows, refused, job.settings)
     with tempfile.TemporaryDirectory(prefix="pathcast-compile-") as folder:
         yield from _saved(number, source, good, index, refused, Path(folder), job)
+
+
+def _unchanged(shard: Shard, job: CompileJob) -> Iterator[list[Any]]:
+    """Its files stay; an image that is missing, or was made by another Pathcast, is made again."""
+    wanted = shard.index_bytes >= IMAGED_BYTES and job.settings.schema is None
+    if wanted and shard.image_layout != IMAGE_LAYOUT:
+        try:
+            path = find_file(job.folder, shard.index)
+            verify(path, shard.index_sha256)
+            index = Index.load(path)
+        except IndexFormatError:  # this worker does not see it: it is no worse than it was
+            yield _reply(shard=shard)
+            return
+        with tempfile.TemporaryDirectory(prefix="pathcast-compile-") as folder:
+            shard = _imaged(shard, index, Path(folder))
+            if shard.image:
+                yield from _placed(Path(folder) / "image", shard.image, job)
+    yield _reply(shard=shard)
+
+
+def _imaged(shard: Shard, index: Index, folder: Path) -> Shard:
+    """The shard with an image, which is then in the folder, if it is worth one and can have it."""
+    image = folder / "image"
+    if shard.index_bytes < IMAGED_BYTES or not index.save_image(image):
+        return shard.without_image
+    size = image.stat().st_size
+    return replace(shard, image_sha256=sha256(image), image_bytes=size, image_layout=IMAGE_LAYOUT)
+
+
+def _placed(file: Path, name: str, job: CompileJob) -> Iterator[list[Any]]:
+    """Puts a file where it belongs, or sends it."""
+    if os.path.exists(job.marker):
+        replace_file(Path(job.folder) / name, file)
+        return
+    with open(file, "rb") as contents:
+        while part := contents.read(_PART):
+            yield _reply(name=name, data=part)
 
 
 def _sound(rows: Any) -> bool:
@@ -155,16 +194,11 @@ def _saved(
         rejected=rejected,
         on_tree=index.stats()["decided_on_tree"],
     )
-    seen = os.path.exists(job.marker)
-    for file, name in (("index", shard.index), ("rows", shard.rows), ("rejected", rejected)):
-        if name is None:
-            continue
-        if seen:
-            replace_file(Path(job.folder) / name, folder / file)
-            continue
-        with open(folder / file, "rb") as contents:
-            while part := contents.read(_PART):
-                yield _reply(name=name, data=part)
+    shard = _imaged(shard, index, folder)
+    names = {"index": shard.index, "image": shard.image, "rows": shard.rows, "rejected": rejected}
+    for file, name in names.items():
+        if name is not None:
+            yield from _placed(folder / file, name, job)
     yield _reply(shard=shard)
 
 

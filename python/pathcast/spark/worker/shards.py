@@ -9,12 +9,13 @@ are opened.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections import OrderedDict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -56,6 +57,9 @@ __all__ = [
 ]
 
 Batches: TypeAlias = Iterator[Any]
+T = TypeVar("T")
+
+_log = logging.getLogger("pathcast.spark")
 
 SHARED_BYTES = 8 << 20
 """Of an index file from which on workers share the index, unless told: 50,000 alerts and more."""
@@ -126,7 +130,7 @@ def _open_shared(files: ShardFiles) -> OpenShard | None:
     shard = files.shard
     key = shard.index_sha256, shard.rows_sha256, shard.delta_sha256
     if key not in _shared:
-        found = shared.connect(_located(files), lambda: _open_own(files).own)
+        found = _with_either(files, lambda located: shared.connect(located, lambda: _open_own(files).own))
         if found is None:
             return None
         index, rows, delta = found
@@ -142,7 +146,7 @@ def _open_own(files: ShardFiles) -> OpenShard:
     if key not in _bases:
         while len(_bases) >= files.keep:
             _bases.popitem(last=False)  # before the new one is loaded: the peak counts
-        base = Base(_located(files), files.settings, files.engine)
+        base = _with_either(files, lambda located: Base(located, files.settings, files.engine))
         _bases[key] = base, _opened(base.index, base.rows)
     _bases.move_to_end(key)
     base, opened = _bases[key]
@@ -157,17 +161,47 @@ def _open_own(files: ShardFiles) -> OpenShard:
     return _bases[key][1]
 
 
+def _with_either(files: ShardFiles, open: Callable[[Located], T]) -> T:
+    """What is opened with the image, or with the index file if that fails."""
+    located = _located(files)
+    try:
+        return open(located)
+    except IndexFormatError as error:
+        if not located.image:
+            raise
+        try:
+            plain = _located(replace(files, shard=files.shard.without_image))
+        except IndexFormatError:
+            raise error from None
+        _log.warning("this worker opens an index file in the place of its image (%s)", error)
+        return open(plain)
+
+
 def _located(files: ShardFiles) -> Located:
     shard = files.shard
+    index, wanted = _image(files), shard.image_sha256
+    is_image = index is not None
+    if index is None or wanted is None:
+        index, wanted = find_file(files.folder, shard.index), shard.index_sha256
     return Located(
-        find_file(files.folder, shard.index),
-        shard.index_sha256,
+        index,
+        wanted,
         find_file(files.folder, shard.rows),
         shard.rows_sha256,
         find_file(files.folder, shard.delta) if shard.delta else None,
         shard.delta_sha256,
         shard.subscriptions,
+        is_image,
     )
+
+
+def _image(files: ShardFiles) -> str | None:
+    """Where this worker has an image that it can open."""
+    name = files.shard.fitting_image
+    try:
+        return find_file(files.folder, name) if name else None
+    except (IndexFormatError, FileNotFoundError):
+        return None
 
 
 def _opened(index: Index | shared.SharedIndex, rows: Any) -> OpenShard:

@@ -13,6 +13,8 @@ mod choice;
 mod profile;
 mod trial;
 
+use std::io;
+
 pub use choice::{Choice, Way, choose};
 pub use profile::Profile;
 
@@ -20,6 +22,7 @@ use super::keyed::{self, Building, DEEPEST, Keyed, Progress};
 use super::lazy_dfa::{self, LazyDfa};
 use super::yfilter;
 use super::{Cache, CacheStats, Capabilities, Describe, Engine, Found, PathId};
+use crate::image::{ImageError, Reader, Writer};
 use crate::names::Resolved;
 use crate::pattern::LinearPath;
 use choice::{Judge, Work};
@@ -240,6 +243,24 @@ impl Cache<Run> for Auto {
 }
 
 impl Auto {
+    pub(crate) fn store(&self, image: &mut Writer<'_>) -> io::Result<()> {
+        self.engine.automaton().store(image)?;
+        let Profile { paths, descendants, wildcards, attributes } = self.profile;
+        [paths, descendants, wildcards, attributes].into_iter().try_for_each(|count| image.number(count))
+    }
+
+    pub(crate) fn opened(image: &mut Reader<'_>) -> Result<Self, ImageError> {
+        Ok(Self {
+            engine: LazyDfa::of(yfilter::YFilter::opened(image)?),
+            profile: Profile {
+                paths: image.number()?,
+                descendants: image.number()?,
+                wildcards: image.number()?,
+                attributes: image.number()?,
+            },
+        })
+    }
+
     /// Goes on with the shared automaton, to which the open elements are told again.
     #[cold]
     fn give_up(&self, run: &mut Run, element: Resolved, attributes: &[Resolved], found: &mut Found) {

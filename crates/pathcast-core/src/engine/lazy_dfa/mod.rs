@@ -58,6 +58,10 @@ pub struct LazyDfa {
 }
 
 impl LazyDfa {
+    pub(super) fn of(automaton: YFilter) -> Self {
+        Self { automaton, ..Self::default() }
+    }
+
     /// The automaton that is made deterministic.
     pub(super) fn automaton(&self) -> &YFilter {
         &self.automaton

@@ -1,10 +1,13 @@
 //! The shared automaton: states, edges, insertion and removal.
 
+use std::io;
+
 use hashbrown::HashTable;
 
 use super::Run;
 use crate::engine::{Engine, Found, PathId};
 use crate::hashing::spread_pair;
+use crate::image::{ImageError, Reader, Writer, flat};
 use crate::names::{NameId, Resolved};
 use crate::pattern::{LinearPath, NameTest, Tail};
 
@@ -62,6 +65,8 @@ pub(super) struct State {
     children: u32,
 }
 
+flat!(State { sketch: u64, star: u32, descendant: u32, path: u32, children: u32 });
+
 /// Like a sketch it may promise too much: it goes with the last child.
 const ATTRIBUTES: u32 = 1 << 31;
 
@@ -88,6 +93,9 @@ pub(super) struct Edge {
     pub(super) symbol: Symbol,
     pub(super) to: StateId,
 }
+
+flat!(Symbol { 0: u32 });
+flat!(Edge { from: u32, symbol: Symbol, to: u32 });
 
 /// The automaton of all paths.
 #[derive(Clone, Debug)]
@@ -166,6 +174,41 @@ impl YFilter {
             }
             self.prune(from, step, to);
         }
+    }
+
+    pub(in crate::engine) fn store(&self, image: &mut Writer<'_>) -> io::Result<()> {
+        image.items(&self.states)?;
+        // Nearly as they will lie in the table of who reads them.
+        let places = (self.edges.len() as u64 * 8 / 7).next_power_of_two() - 1;
+        let mut edges: Vec<Edge> = self.edges.iter().copied().collect();
+        edges.sort_unstable_by_key(|edge| (rehash(edge) & places, edge.from, edge.symbol.0));
+        image.items(&edges)?;
+        image.items(&self.free)?;
+        image.number(self.attribute_edges)
+    }
+
+    pub(in crate::engine) fn opened(image: &mut Reader<'_>) -> Result<Self, ImageError> {
+        let states: Vec<State> = image.items()?;
+        let all: Vec<Edge> = image.items()?;
+        let mut edges = HashTable::with_capacity(all.len());
+        for edge in all {
+            edges.insert_unique(rehash(&edge), edge, rehash);
+        }
+        let opened = Self { states, edges, free: image.items()?, attribute_edges: image.number()? };
+        if opened.is_tree() { Ok(opened) } else { Err(ImageError::Damaged) }
+    }
+
+    /// Whether every state is led to once at most, and the start never: then no way through them is endless.
+    fn is_tree(&self) -> bool {
+        let mut met = vec![false; self.states.len()];
+        let by_name = self.edges.iter().map(|edge| edge.to);
+        let others = self.states.iter().flat_map(|state| [state.star, state.descendant]);
+        let mut once = by_name.chain(others.filter(|&to| to != NONE)).all(|to| {
+            let known = met.get_mut(to as usize).filter(|_| to != START);
+            known.is_some_and(|known| !std::mem::replace(known, true))
+        });
+        once &= self.edges.iter().all(|edge| (edge.from as usize) < self.states.len());
+        once && !self.states.is_empty()
     }
 
     #[inline]

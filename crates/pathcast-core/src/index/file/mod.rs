@@ -5,6 +5,7 @@
 //! without parsing them. Nothing in a file is trusted: every number is checked, nothing is executed. Writing takes
 //! no memory worth naming: the payload leaves in pieces, and the front is written last.
 
+mod image;
 mod read;
 mod write;
 
@@ -24,6 +25,10 @@ const VERSION: u32 = 3;
 const ANY_NAMESPACE: char = ':';
 const HEADER: usize = 8 + 4 + 8 + 4;
 
+/// Whose tables an image has: the version of Pathcast, and a number that changes with any table between two versions. A test
+/// tells when it has to.
+pub const LAYOUT: &str = concat!(env!("CARGO_PKG_VERSION"), "-1");
+
 /// A file that is no index of this version.
 #[derive(Debug)]
 pub enum IndexFormatError {
@@ -35,6 +40,8 @@ pub enum IndexFormatError {
     Newer(u32),
     /// It was damaged or cut.
     Damaged(&'static str),
+    /// An image of other tables than these.
+    OtherTables(String),
     /// The caller no longer wants it.
     Cancelled,
 }
@@ -48,6 +55,11 @@ impl fmt::Display for IndexFormatError {
                 f,
                 "this index file has format version {version}, but this Pathcast reads up to {VERSION}: upgrade \
                  Pathcast or save the index again with this version"
+            ),
+            Self::OtherTables(theirs) => write!(
+                f,
+                "this image was made by Pathcast {theirs}, and this is {LAYOUT}: open the index file that it was \
+                 made from"
             ),
             Self::Cancelled => write!(f, "reading or writing the index was ended by the caller"),
             Self::Damaged(what) => {
@@ -71,19 +83,7 @@ impl Index {
     /// # Errors
     /// The file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), IndexFormatError> {
-        // Its own name for every call: threads may save to one path at once, and the last one wins whole.
-        static CALLS: AtomicU64 = AtomicU64::new(0);
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}.{}.part", std::process::id(), CALLS.fetch_add(1, Ordering::Relaxed)));
-        let part = path.with_file_name(name);
-        let written = std::fs::File::create(&part).map_err(IndexFormatError::Io).and_then(|file| {
-            let renamed = |file: std::fs::File| file.sync_all().and_then(|()| std::fs::rename(&part, path));
-            renamed(self.write(file)?).map_err(IndexFormatError::Io)
-        });
-        if written.is_err() {
-            let _ = std::fs::remove_file(&part);
-        }
-        written
+        replace(path, |file| self.write(file))
     }
 
     /// Reads an index from a file; its engine must be one of these.
@@ -98,6 +98,26 @@ impl Index {
     pub fn to_bytes(&self) -> Vec<u8> {
         self.write(Cursor::new(Vec::new())).map(Cursor::into_inner).unwrap_or_default()
     }
+}
+
+/// Writes a file: first beside it, then renamed, so that a crash leaves the old one.
+fn replace(
+    path: &Path,
+    write: impl FnOnce(std::fs::File) -> Result<std::fs::File, IndexFormatError>,
+) -> Result<(), IndexFormatError> {
+    // Its own name for every call: threads may save to one path at once, and the last one wins whole.
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.{}.part", std::process::id(), CALLS.fetch_add(1, Ordering::Relaxed)));
+    let part = path.with_file_name(name);
+    let written = std::fs::File::create(&part).map_err(IndexFormatError::Io).and_then(|file| {
+        let renamed = |file: std::fs::File| file.sync_all().and_then(|()| std::fs::rename(&part, path));
+        renamed(write(file)?).map_err(IndexFormatError::Io)
+    });
+    if written.is_err() {
+        let _ = std::fs::remove_file(&part);
+    }
+    written
 }
 
 #[cfg(test)]

@@ -140,7 +140,7 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N], IndexFormatError> 
     Ok(*taken)
 }
 
-fn decode_settings(
+pub(super) fn decode_settings(
     bytes: &mut &[u8],
     version: u32,
     engines: &[EngineKind],

@@ -114,9 +114,9 @@ impl Index {
                         out.extend(condition);
                     }
                 },
-                Kind::Other(Expression::Decided(condition)) => {
+                Kind::Decided(key) => {
                     out.push(1);
-                    out.extend(condition);
+                    out.extend(self.expressions.decided_bytes(key));
                 }
                 Kind::Other(Expression::Taken { condition, .. } | Expression::Twig { condition, .. }) => {
                     out.push(1);
@@ -155,7 +155,7 @@ impl Index {
     }
 }
 
-fn encode_settings(settings: &Settings, out: &mut Vec<u8>) {
+pub(super) fn encode_settings(settings: &Settings, out: &mut Vec<u8>) {
     let Limits {
         depth,
         attributes,
