@@ -2,7 +2,7 @@
 
     spark.python.daemon.module=pathcast.spark.worker.daemon
 
-A worker that imports for itself has 45 MB of its own for that, and its first task takes longer. What runs is
+A worker that imports for itself has 40 MB of its own for that, and its first task takes longer. What runs is
 Spark's own daemon, with whatever worker it was told to fork. If anything cannot be imported, or has started a
 thread that might not survive a fork, it is Spark's daemon alone, as without us.
 """
