@@ -53,7 +53,7 @@ def test_an_image_that_is_none_or_damaged_is_an_error(image: Path) -> None:
     contents = image.read_bytes()
     for wrong in (b"", contents[:-1], contents + b"x", contents[:60] + b"?" + contents[61:], contents[:20]):
         image.write_bytes(wrong)
-        with pytest.raises(IndexFormatError, match=r"not a Pathcast index|damaged"):
+        with pytest.raises(IndexFormatError, match=r"not an image of a Pathcast index|damaged"):
             pathcast.Index.load_image(image)
     other = IMAGE_LAYOUT.encode()[:-1] + b"x"
     image.write_bytes(contents.replace(IMAGE_LAYOUT.encode(), other, 1))
@@ -63,7 +63,7 @@ def test_an_image_that_is_none_or_damaged_is_an_error(image: Path) -> None:
     with pytest.raises(IndexFormatError, match="not a Pathcast index"):
         pathcast.Index.load(image)
     index.save(image)
-    with pytest.raises(IndexFormatError, match="not a Pathcast index"):
+    with pytest.raises(IndexFormatError, match="not an image of a Pathcast index"):
         pathcast.Index.load_image(image)
     with pytest.raises(FileNotFoundError):
         pathcast.Index.load_image(image.with_name("none"))

@@ -261,7 +261,7 @@ fn damaged_and_cut_images_are_refused() {
     }
     let error = refused(&[&image[..], &[0]].concat());
     assert!(matches!(error, IndexFormatError::Damaged("it has the wrong length")), "{error}");
-    assert!(matches!(refused(&some().to_bytes()), IndexFormatError::NotAnIndex));
+    assert!(matches!(refused(&some().to_bytes()), IndexFormatError::NotAnImage));
     assert!(Index::from_bytes(&image, &ENGINES).is_err());
     let mut other = image.clone();
     other[8..8 + LAYOUT.len()].copy_from_slice(&LAYOUT.as_bytes().iter().rev().copied().collect::<Vec<_>>());

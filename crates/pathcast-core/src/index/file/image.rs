@@ -131,7 +131,7 @@ fn padded() -> [u8; ROOM] {
 fn checked(input: &mut (impl Read + Seek)) -> Result<u64, IndexFormatError> {
     let mut front = Vec::with_capacity(HEADER);
     input.by_ref().take(HEADER as u64).read_to_end(&mut front).map_err(IndexFormatError::Io)?;
-    let Some(rest) = front.strip_prefix(MAGIC) else { return Err(IndexFormatError::NotAnIndex) };
+    let Some(rest) = front.strip_prefix(MAGIC) else { return Err(IndexFormatError::NotAnImage) };
     let cut = IndexFormatError::Damaged("it has the wrong length");
     let Some((layout, rest)) = rest.split_first_chunk::<ROOM>() else { return Err(cut) };
     if *layout != padded() {

@@ -36,6 +36,8 @@ pub enum IndexFormatError {
     Io(io::Error),
     /// It is something else.
     NotAnIndex,
+    /// It is no image, perhaps an index file.
+    NotAnImage,
     /// A newer version made it.
     Newer(u32),
     /// It was damaged or cut.
@@ -51,6 +53,7 @@ impl fmt::Display for IndexFormatError {
         match self {
             Self::Io(error) => write!(f, "the index file cannot be read or written: {error}"),
             Self::NotAnIndex => write!(f, "this file is not a Pathcast index"),
+            Self::NotAnImage => write!(f, "this file is not an image of a Pathcast index"),
             Self::Newer(version) => write!(
                 f,
                 "this index file has format version {version}, but this Pathcast reads up to {VERSION}: upgrade \
