@@ -460,7 +460,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
         "Figure 8",
         "With more wildcards the number of predicates grows and then falls, and so does the time of "
         "basic-pc-ap; YFilter's does not fall.",
-        "2,000,000 expressions over NITF (500,000 here), wildcards from 0 to 0.9; the turning point is 0.3.",
+        "2,000,000 expressions over NITF, wildcards from 0 to 0.9; the turning point is 0.3.",
         ("predicate-wildcards",),
         _eight_shown("wildcard", WILD),
         _eight_verdict("wildcard", WILD),
@@ -469,8 +469,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
     Exhibit(
         "More descendants",
         "What holds for wildcards holds for `//`.",
-        "In the text of section 6.3: 2,000,000 expressions (500,000 here), `//` from 0 to 0.9, similar "
-        "results, no figure.",
+        "In the text of section 6.3: 2,000,000 expressions, `//` from 0 to 0.9, similar results, no figure.",
         ("predicate-wildcards",),
         _eight_shown("descendant", WILD[::3]),
         _eight_verdict("descendant", WILD[::3]),
