@@ -1,7 +1,7 @@
 //! An image of an index: its tables as they are in memory.
 //!
-//! **Problem.** An index file says what was subscribed, and opening it registers every expression again: a second for 160,000
-//! that are all different. **Idea.** An image has what came of it: tables that are copied and not made. It is opened in the
+//! **Problem.** An index file says what was subscribed, and opening it registers every expression again: half a second for
+//! 160,000 that are all different. **Idea.** An image has what came of it: tables that are copied and not made. It is opened in the
 //! time in which it is read, and gives an ordinary index.
 //!
 //! **Invariants.** An image belongs to the Pathcast that made it ([`LAYOUT`]) and is no format: whoever keeps one keeps the
