@@ -118,3 +118,26 @@ def test_nothing_can_be_pressed_before_the_topics_are_there(page: Page, name: st
     assert page.locator("main").evaluate("(main) => main.inert")
     held.pop().continue_()
     page.locator("main:not([inert])").wait_for()
+
+
+def test_a_list_that_comes_late_replaces_nothing(page: Page, server: Server) -> None:
+    quick, slow = (server.topic(name, one=xpath) for name, xpath in (("quick", "//q"), ("slow", "//s")))
+    page.goto("/subscriptions?topic=quick")
+    page.get_by_role("table", name="Subscriptions").get_by_text("//q").wait_for()
+    held: list[Route] = []
+    page.route("**/v1/topics/slow/subscriptions?*", lambda route: held.append(route))
+    topics = page.locator("#topic")
+    with page.expect_request("**/v1/topics/slow/subscriptions?*"):
+        topics.select_option("slow")
+    # What is still shown is the list of the other topic: what is pressed there acts there.
+    with page.expect_response("**/v1/topics/*/subscriptions/one"):
+        page.get_by_role("button", name="Pause one").click()
+    assert server.client.get(f"{quick}/subscriptions/one").json()["enabled"] is False
+    assert server.client.get(f"{slow}/subscriptions/one").json()["enabled"] is True
+    with page.expect_response("**/v1/topics/quick/subscriptions?*"):
+        topics.select_option("quick")
+    for route in held:
+        with page.expect_response("**/v1/topics/slow/subscriptions?*"):
+            route.continue_()
+    page.evaluate("new Promise(done => setTimeout(done, 100))")
+    page.get_by_role("table", name="Subscriptions").get_by_text("//q").wait_for()

@@ -1,10 +1,13 @@
 // Documents: publish one, see the newest, who got each and why.
-import { act, call, code, fillTopics, find, h, notice, paged, start, state, table, when } from "./shell.js";
+import { act, call, code, fillTopics, find, h, newest, notice, paged, start, state, table, when } from "./shell.js";
 
 const topic = find("topic");
 
+const latest = newest();
 async function look(id) {
-  const [answer, body] = await Promise.all([call("GET", `v1/documents/${id}`), call("GET", `v1/documents/${id}/body`)]);
+  const both = await latest(Promise.all([call("GET", `v1/documents/${id}`), call("GET", `v1/documents/${id}/body`)]));
+  if (!both) return;
+  const [answer, body] = both;
   const rows = table("Deliveries", [
     ["Subscription", (row) => code(row.subscription)],
     ["Channel", (row) => row.channel],

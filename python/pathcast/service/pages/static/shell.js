@@ -100,6 +100,20 @@ export function act(work) {
   };
 }
 
+/** Await answers, of which only the one to the latest question counts; the others come as nothing. */
+export function newest() {
+  let latest = 0;
+  return async (answer) => {
+    const turn = ++latest;
+    try {
+      const given = await answer;
+      return turn === latest ? given : undefined;
+    } catch (error) {
+      if (turn === latest) throw error;
+    }
+  };
+}
+
 /** Load what a page first shows. Before that nothing can be pressed: a form must not act on a choice that is not there yet. */
 export async function start(work) {
   await act(work)();
@@ -121,8 +135,12 @@ export function table(label, columns, rows) {
 /** A list that comes in pages: `load` takes a cursor and gives rows and the next cursor. */
 export function paged(place, more, load, show) {
   let rows = [];
+  const latest = newest();
   async function next(cursor) {
-    const [found, after] = await load(cursor);
+    if (!cursor) more.replaceChildren(); // what followed the list before does not follow the one that comes
+    const answer = await latest(load(cursor));
+    if (!answer) return;
+    const [found, after] = answer;
     rows = cursor ? rows.concat(found) : found;
     place.replaceChildren(show(rows));
     more.replaceChildren(...(after ? [h("button", { type: "button", onclick: act(() => next(after)) }, "More")] : []));

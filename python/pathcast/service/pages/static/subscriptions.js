@@ -1,23 +1,24 @@
 // Subscriptions of one topic: put, pause, remove, try the receiver; which are hot, slow, or never matched.
-import { act, call, code, fillTopics, find, h, notice, paged, start, state, table } from "./shell.js";
+import { act, call, code, fillTopics, find, h, newest, notice, paged, start, state, table } from "./shell.js";
 
 const topic = find("topic");
 const base = () => `v1/topics/${encodeURIComponent(topic.value)}`;
-const one = (id) => `${base()}/subscriptions/${encodeURIComponent(id)}`;
+const address = (list, id) => `${list}/${encodeURIComponent(id)}`;
 
+/** What can be done with a row; it has its own address, for another topic may be chosen while it is still shown. */
 function actions(row) {
   const button = (name, work, kind = "") => h("button", { type: "button", className: `quiet ${kind}`, "aria-label": `${name} ${row.id}`, onclick: act(work) }, name);
   return h(
     "span",
     {},
     row.delivery ? button("Test", async () => {
-      const answer = await call("POST", `${one(row.id)}/test`);
+      const answer = await call("POST", `${row.address}/test`);
       notice(answer.delivered ? `Delivered${answer.status ? `, answered ${answer.status}` : ""}.` : `Not delivered: ${answer.reason}`, answer.delivered);
     }) : null,
-    button(row.enabled ? "Pause" : "Go on", async () => { await call("PATCH", one(row.id), { enabled: !row.enabled }); await show(); }),
+    button(row.enabled ? "Pause" : "Go on", async () => { await call("PATCH", row.address, { enabled: !row.enabled }); await show(); }),
     button("Remove", async () => {
       if (!confirm(`Remove ${row.id} and what waits for it?`)) return;
-      await call("DELETE", one(row.id));
+      await call("DELETE", row.address);
       await show();
     }, "danger"),
   );
@@ -27,8 +28,9 @@ const list = paged(
   find("list"),
   find("more"),
   async (cursor) => {
-    const answer = await call("GET", `${base()}/subscriptions?limit=50&cursor=${encodeURIComponent(cursor)}`);
-    return [answer.subscriptions, answer.cursor];
+    const within = `${base()}/subscriptions`;
+    const answer = await call("GET", `${within}?limit=50&cursor=${encodeURIComponent(cursor)}`);
+    return [answer.subscriptions.map((row) => ({ ...row, address: address(within, row.id) })), answer.cursor];
   },
   (rows) => table("Subscriptions", [
     ["Id", (row) => code(row.id)],
@@ -39,8 +41,11 @@ const list = paged(
   ], rows),
 );
 
+const latest = newest();
 async function activity() {
-  const { hot, slow, never } = await call("GET", `${base()}/activity?limit=5`);
+  const answer = await latest(call("GET", `${base()}/activity?limit=5`));
+  if (!answer) return;
+  const { hot, slow, never } = answer;
   const tile = (title, items) => h("div", { className: "tile" }, h("span", {}, title), items.length ? items.map((item) => h("div", { className: "mono" }, item)) : h("div", { className: "empty" }, "none"));
   find("activity").replaceChildren(
     tile("Hot: most deliveries lately", hot.map((each) => `${each.subscription} · ${each.deliveries}`)),
@@ -61,7 +66,7 @@ find("add").addEventListener("submit", act(async (event) => {
   if (form.url.value) body.delivery = { webhook: { url: form.url.value } };
   let answer;
   try {
-    answer = await call("PUT", one(form.elements.id.value), body);
+    answer = await call("PUT", address(`${base()}/subscriptions`, form.elements.id.value), body);
   } catch (error) {
     const { column } = error.problem ?? {};
     throw column ? new Error(`Column ${column}: ${error.message}`) : error;

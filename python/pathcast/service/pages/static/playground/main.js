@@ -1,5 +1,5 @@
 // The playground: a document, an expression, and the answer while one types.
-import { ApiError, call, find, h, notice } from "../shell.js";
+import { ApiError, act, call, find, h, newest, notice } from "../shell.js";
 import "./editor.js";
 import { ladder } from "./ladder.js";
 import { SAMPLES, sample } from "./samples.js";
@@ -29,6 +29,7 @@ const question = (text) => ({
 /** Ask at once, or as soon as the question before is answered. */
 async function ask() {
   changed = true;
+  busy(true);
   if (asking) return;
   asking = true;
   await null; // what changes together is one question
@@ -39,7 +40,13 @@ async function ask() {
     }
   } finally {
     asking = false;
+    busy(false);
   }
+}
+
+/** Whether the verdict that is shown is still the one on what was asked before. */
+function busy(is) {
+  find("verdict").setAttribute("aria-busy", String(is));
 }
 
 async function answer() {
@@ -227,9 +234,12 @@ function restore(kept) {
   drawCases();
 }
 
+const chosen = newest(); // a document that arrives late does not replace one that was chosen after it
+
 async function load(name) {
   const [, , xpath] = SAMPLES.find(([each]) => each === name);
-  const text = await sample(name);
+  const text = await chosen(sample(name));
+  if (text === undefined) return;
   namespaces = [];
   expression.value = xpath;
   reveal = true;
@@ -239,10 +249,15 @@ async function load(name) {
   ask();
 }
 
+async function open(file) {
+  const text = await chosen(file.text());
+  if (text !== undefined) editor.value = text;
+}
+
 find("sample").append(...SAMPLES.map(([name, title]) => h("option", { value: name }, title)));
-find("sample").addEventListener("change", (event) => event.target.value && load(event.target.value));
+find("sample").addEventListener("change", act(async (event) => event.target.value && load(event.target.value)));
 find("open").addEventListener("click", () => find("file").click());
-find("file").addEventListener("change", async (event) => { if (event.target.files[0]) editor.value = await event.target.files[0].text(); });
+find("file").addEventListener("change", act(async (event) => event.target.files[0] && open(event.target.files[0])));
 find("share").addEventListener("click", async () => {
   history.replaceState(null, "", await packed(state()));
   try {
@@ -266,5 +281,5 @@ if (kept) {
   restore(kept);
   ask();
 } else {
-  await load("cap");
+  await act(() => load("cap"))();
 }

@@ -11,5 +11,6 @@ export const SAMPLES = [
 
 export async function sample(name) {
   const response = await fetch(`static/samples/${name}.xml`);
+  if (!response.ok) throw new Error(`The sample ${name} is not there: ${response.status}.`);
   return response.text();
 }
