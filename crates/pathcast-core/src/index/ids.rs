@@ -9,7 +9,7 @@ use std::io;
 use std::sync::Arc;
 
 use super::chunks::CHUNK;
-use super::places::Slot;
+use super::places::{ROOM, Slot, WORDS, positions};
 use crate::hashing::hash;
 use crate::image::{ImageError, Reader, Writer};
 
@@ -215,11 +215,12 @@ impl Ids {
         }
     }
 
-    /// Appends the numbers that the ids of some of 64 places are, given by where they are from the first on.
-    #[inline]
-    pub(super) fn numbers(&self, first: Slot, these: &[u8], out: &mut Vec<i64>) {
-        let (chunk, at) = self.find(first);
-        chunk.numbers(these.iter().map(|&each| at + each as usize), out);
+    /// Appends the numbers that the ids of places are, which have a bit each.
+    pub(super) fn many_numbers(&self, bits: &[u64], out: &mut Vec<i64>) {
+        let mut found = [0; ROOM];
+        for (chunk, words) in self.chunks.iter().zip(bits.chunks(WORDS)) {
+            chunk.numbers(positions(words, &mut found).iter().map(|&at| usize::from(at)), out);
+        }
     }
 
     /// Writes the id of a place as text.
@@ -319,11 +320,13 @@ mod tests {
             assert_eq!(written, id.to_string().into_bytes());
         }
         assert_eq!(ids.len(), given.len());
-        for first in [0, 64, 1_024] {
-            let mut numbers = Vec::new();
-            ids.numbers(first, &[0, 3, 63], &mut numbers);
-            assert_eq!(numbers, [0, 3, 63].map(|each| i64::from(first) + each));
+        let mut bits = [0; 2 * WORDS];
+        let mut numbers = Vec::new();
+        for slot in [0, 3, 63, 64, 1_023, 1_024, 1_099, 1_100, 1_101] {
+            bits[slot / 64] |= 1 << (slot % 64);
         }
+        ids.many_numbers(&bits, &mut numbers);
+        assert_eq!(numbers, [0, 3, 63, 64, 1_023, 1_024, 1_099, 0, -7]);
     }
 
     #[test]

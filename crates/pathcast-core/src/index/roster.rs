@@ -9,7 +9,7 @@ use super::chunks::Chunks;
 use super::expression::{ExpressionId, VACANT};
 use super::fanout::Fanout;
 use super::ids::{Id, Ids};
-use super::places::{Places, ROOM, Slot, positions};
+use super::places::{Places, Slot};
 use super::sources::SourceId;
 use crate::image::{ImageError, Reader, Writer};
 
@@ -128,15 +128,9 @@ impl Roster {
 
     /// Appends the ids of places, all of them numbers.
     pub(super) fn numbers(&self, places: &Places, out: &mut Vec<i64>) {
-        let bits = match places {
-            Places::Few(slots) => return self.ids.few_numbers(slots, out),
-            Places::Many(bits) => bits,
-        };
-        let mut found = [0; ROOM];
-        for (first, &word) in (0..).step_by(64).zip(bits) {
-            if word != 0 {
-                self.ids.numbers(first, positions(word, &mut found), out);
-            }
+        match places {
+            Places::Few(slots) => self.ids.few_numbers(slots, out),
+            Places::Many(bits) => self.ids.many_numbers(bits, out),
         }
     }
 
