@@ -59,8 +59,9 @@ pub use offsets::Offsets;
 pub use sink::{Attribute, Sink, StartTag, UriId};
 pub use yardstick::{bare_elements, strict_elements};
 
-/// Bytes from which on a document in memory is read in pieces, so that reading it can be ended.
-const LARGE: usize = 64 << 20;
+/// Bytes from which on a document in memory is read in pieces, so that reading it can be ended: to see that it is clean
+/// asks nobody, and takes a quarter of a second for so many.
+const LARGE: usize = 1 << 30;
 
 /// Reads documents one after another; buffers are kept in between.
 pub struct Reader {
@@ -68,6 +69,8 @@ pub struct Reader {
     /// Where the names of open elements are, of a text in memory.
     open: Vec<(usize, usize)>,
     buffers: Buffers,
+    /// The first bytes of a source.
+    head: Vec<u8>,
     /// The token of a stream that is being read.
     token: Vec<u8>,
     sizes: Sizes,
@@ -85,6 +88,7 @@ impl Reader {
             document: Markup::new(limits, entities),
             open: Vec::new(),
             buffers: Buffers::default(),
+            head: Vec::new(),
             token: Vec::new(),
             sizes: Sizes::default(),
         }

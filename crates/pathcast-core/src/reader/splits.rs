@@ -192,6 +192,31 @@ fn text_that_is_decoded_reads_like_its_bytes() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too slow there")]
+fn short_and_long_sources_read_like_memory() {
+    let mut reader = Reader::new(Limits::default());
+    for document in documents() {
+        let whole = outcome(|sink| reader.read_bytes(&document, sink));
+        let mut pieces = Pieces { bytes: &document, first: 0, count: 1 };
+        assert_eq!(outcome(|sink| Document::Stream(&mut pieces).read(&mut reader, sink)), whole);
+    }
+    let file = std::env::temp_dir().join(format!("pathcast-source-{}.xml", std::process::id()));
+    for within in [64 << 10, KEPT_BYTES] {
+        let lengths = [within - 1, within, within + 1];
+        for (length, end) in lengths.into_iter().flat_map(|length| ["</a>", "</b>"].map(|end| (length, end)))
+        {
+            let document = format!("<a>{}{end}", "\n".repeat(length - "<a>".len() - end.len()));
+            let whole = outcome(|sink| reader.read_bytes(document.as_bytes(), sink));
+            let mut pieces = Pieces { bytes: document.as_bytes(), first: 7, count: 10_000 };
+            assert_eq!(outcome(|sink| Document::Stream(&mut pieces).read(&mut reader, sink)), whole);
+            std::fs::write(&file, &document).unwrap();
+            assert_eq!(outcome(|sink| Document::File(&file).read(&mut reader, sink)), whole);
+        }
+    }
+    std::fs::remove_file(file).unwrap();
+}
+
+#[test]
 fn a_source_that_fails_is_an_error_of_its_own() {
     // 35
     struct Broken(usize);
@@ -211,6 +236,8 @@ fn a_source_that_fails_is_an_error_of_its_own() {
     let mut reader = Reader::new(Limits::default());
     let error = reader.read_stream(Broken(0), &mut Record::default()).unwrap_err();
     assert_eq!((error.kind, error.line, error.column), (DocumentErrorKind::Io, 2, 1));
+    let same = Document::Stream(&mut Broken(0)).read(&mut reader, &mut Record::default()).unwrap_err();
+    assert_eq!(same, error);
 }
 
 #[test]
