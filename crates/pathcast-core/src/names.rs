@@ -99,6 +99,9 @@ impl Default for Names {
 impl Names {
     /// The number of a namespace, given now if it is new; the empty string is no namespace.
     pub fn intern_namespace(&mut self, uri: &str) -> NamespaceId {
+        if uri.is_empty() && !self.uris.is_empty() {
+            return NamespaceId::NONE;
+        }
         let uris = &mut self.uris;
         let entry = self.uri_index.entry(
             hash(uri),
@@ -119,6 +122,9 @@ impl Names {
 
     /// The number of a namespace if a subscription uses it.
     pub fn namespace(&self, uri: &str) -> NamespaceId {
+        if uri.is_empty() {
+            return NamespaceId::NONE;
+        }
         self.uri_index
             .find(hash(uri), |&id| *self.uris[id as usize] == *uri)
             .map_or(NamespaceId::OTHER, |&id| NamespaceId(id))
