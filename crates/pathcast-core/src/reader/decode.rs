@@ -66,7 +66,7 @@ pub(super) fn decode(
 }
 
 fn utf8(piece: &[u8], last: bool, carried: &mut Carried, out: &mut Vec<u8>) -> Decoded {
-    let (mut valid, mut fault) = match std::str::from_utf8(piece) {
+    let (mut valid, mut fault) = match simdutf8::compat::from_utf8(piece) {
         Ok(_) => (piece.len(), None),
         Err(error) if error.error_len().is_none() && !last => (error.valid_up_to(), None),
         Err(error) => {

@@ -4,8 +4,8 @@
 //!
 //! 1. bytes to clean text (`encoding`, `decode`, `clean`, `source`): the encoding is found, characters are
 //!    checked, line ends normalised. Clean UTF-8 in memory is not copied.
-//! 2. clean text to tokens: the usual ones in one pass (`memory`), all others and those of streams by quick-xml, which
-//!    finds where a token ends and that end tags match, and is lax otherwise.
+//! 2. clean text to tokens: the usual ones in one pass (`scanner`), all others by quick-xml, which finds where a token ends
+//!    and is lax otherwise. Of a stream a window is in memory.
 //! 3. tokens to events (`markup`, `attributes`, `namespaces`, `references`, `declaration`): everything XML
 //!    1.0 and Namespaces 1.0 demand of names, attributes, references, comments and of the order of things.
 //! 4. the DOCTYPE (`doctype`) and entities (`entities`): checked, never fetched, attribute defaults applied, entities bounded.
@@ -27,11 +27,11 @@ mod entities;
 mod error;
 mod input;
 mod markup;
-mod memory;
 mod namespaces;
 mod offsets;
 mod position;
 mod references;
+mod scanner;
 mod sink;
 mod source;
 #[cfg(test)]
@@ -41,15 +41,13 @@ mod yardstick;
 
 use std::io::Read;
 
-use quick_xml::events::Event;
-
-use crate::cancel::Pulse;
 use crate::limits::Limits;
 
 use encoding::{Detected, Encoding};
 use error::Fault;
 use markup::{KEPT_BYTES, Markup};
 use position::Position;
+use scanner::Window;
 use source::{Buffers, Sizes, Source};
 
 pub use entities::Entities;
@@ -60,8 +58,8 @@ pub use sink::{Attribute, Sink, StartTag, UriId};
 pub use yardstick::{bare_elements, strict_elements};
 
 /// Bytes from which on a document in memory is read in pieces, so that reading it can be ended: to see that it is clean
-/// asks nobody, and takes a quarter of a second for so many.
-const LARGE: usize = 1 << 30;
+/// asks nobody.
+const LARGE: usize = 64 << 20;
 
 /// Reads documents one after another; buffers are kept in between.
 pub struct Reader {
@@ -69,10 +67,8 @@ pub struct Reader {
     /// Where the names of open elements are, of a text in memory.
     open: Vec<(usize, usize)>,
     buffers: Buffers,
-    /// The first bytes of a source.
-    head: Vec<u8>,
-    /// The token of a stream that is being read.
-    token: Vec<u8>,
+    /// What is in memory of the clean text of a stream.
+    window: Vec<u8>,
     sizes: Sizes,
 }
 
@@ -88,8 +84,7 @@ impl Reader {
             document: Markup::new(limits, entities),
             open: Vec::new(),
             buffers: Buffers::default(),
-            head: Vec::new(),
-            token: Vec::new(),
+            window: Vec::new(),
             sizes: Sizes::default(),
         }
     }
@@ -195,18 +190,21 @@ impl Reader {
         sink: &mut S,
     ) -> Result<(), DocumentError> {
         self.document.begin(detected, sink.wants_text());
-        memory::read(text, &mut self.document, &mut self.open, sink)
-            .map_err(|(fault, start)| place(fault, text, start))
+        self.open.clear();
+        let window = Window { text, from: 0, base: 0, last: true };
+        scanner::read(&window, &mut self.document, &mut self.open, sink)
+            .and_then(|at| self.document.finish(at as u64).map_err(|fault| (fault, at)))
+            .map_err(|(fault, start)| place(fault, text, start, Position::START))
     }
 
-    /// Reads from a source: tokens are gathered in a buffer.
+    /// Reads from a source: of its clean text a window is in memory, which begins with the names of open elements.
     fn read_pieces<R: Read, S: Sink>(
         &mut self,
         source: R,
         known: Option<Detected>,
         sink: &mut S,
     ) -> Result<(), DocumentError> {
-        let Self { document, buffers, token, sizes, .. } = self;
+        let Self { document, open, buffers, window: bytes, sizes, .. } = self;
         let limit = document.limits().document_bytes;
         let mut source = Source::new(source, buffers, *sizes, limit, known);
         let detected = match (known, source.detect()) {
@@ -215,47 +213,52 @@ impl Reader {
             (None, Err(fault)) => return Err(fault.placed(1, 1)),
         };
         document.begin(detected, sink.wants_text());
-        let mut tokens = quick_xml::Reader::from_reader(source);
-        let mut pulse = Pulse::default();
+        open.clear();
+        bytes.clear();
+        let (mut from, mut base, mut position) = (0, 0, Position::START);
         let result = loop {
-            token.clear();
-            if pulse.requested() {
-                break Err((Fault::cancelled(), 0));
-            }
-            tokens.get_mut().mark();
-            let start = tokens.buffer_position();
-            let result = match tokens.read_event_into(token) {
-                Ok(Event::Eof) => break document.finish(start).map_err(|fault| (fault, 0)),
-                Ok(Event::DocType(_)) => document.doctype(as_text(token)),
-                Ok(event) => document.handle(&event, start, sink),
+            // As much again as is there, so that a long token is not looked at too often.
+            let more = source.read_into(bytes, 2 * bytes.len() + sizes.piece);
+            let fault = source.take_fault();
+            let text = match simdutf8::basic::from_utf8(bytes) {
+                Ok(text) => text,
                 Err(error) => {
-                    let source = tokens.get_mut();
-                    // a lone `<` at the end is consumed, but never reaches the token
-                    let missing = source.delivered().saturating_sub(start + token.len() as u64);
-                    // only an I/O error comes from the source; others are found before its fault is reached
-                    let broken =
-                        if matches!(error, quick_xml::Error::Io(_)) { source.take_fault() } else { None };
-                    let fault = match broken {
-                        Some(fault) => fault.later(token.len()),
-                        None => tokens::explain(&error, as_text(token), source.is_at_end(), document),
-                    };
-                    break Err((fault, missing));
+                    break Err(Fault::encoding(0, error.to_string()).placed(position.line, position.column));
                 }
             };
-            if let Err(fault) = result {
-                break Err((fault, 0));
+            let window = Window { text, from, base, last: !more && fault.is_none() };
+            let read = scanner::read(&window, document, open, sink).and_then(|at| match fault {
+                Some(fault) => Err((fault, text.len())),
+                None if more => Ok(at),
+                None => document.finish(base + at as u64).map(|()| at).map_err(|fault| (fault, at)),
+            });
+            match read {
+                Err((fault, start)) => break Err(place(fault, &text[from..], start - from, position)),
+                Ok(_) if !more => break Ok(()),
+                Ok(at) => {
+                    position.advance(&bytes[from..at]);
+                    (from, base) = leave(bytes, at, base, open);
+                }
             }
         };
-        let result = result.map_err(|(fault, missing)| {
-            let mut position = tokens.get_ref().marked();
-            position.advance(&token[..fault.at().min(token.len())]);
-            position.column += missing;
-            fault.placed(position.line, position.column)
-        });
-        token.clear();
-        token.shrink_to(KEPT_BYTES);
+        bytes.clear();
+        bytes.shrink_to(KEPT_BYTES);
         result
     }
+}
+
+/// Takes what was read from a window, but for the names of open elements; says where reading goes on, and where the window
+/// begins in the document.
+fn leave(window: &mut Vec<u8>, at: usize, base: u64, open: &mut [(usize, usize)]) -> (usize, u64) {
+    let mut end = 0;
+    for (from, to) in open {
+        // Names are in the order of their elements, so none is overwritten before it is moved.
+        window.copy_within(*from..*to, end);
+        (*from, *to) = (end, end + (*to - *from));
+        end = *to;
+    }
+    window.drain(end..at);
+    (end, base + (at - end) as u64)
 }
 
 /// Whether text holds only XML characters, needs no line end changed, and no second byte order mark is before it.
@@ -266,16 +269,10 @@ fn is_clean(text: &str) -> bool {
         && !text.starts_with('\u{FEFF}')
 }
 
-/// The bytes of a token as the text they are known to be.
-fn as_text(token: &[u8]) -> &str {
-    std::str::from_utf8(token).unwrap_or_default()
-}
-
-/// Finds line and column of a fault in a token that starts at `start`.
+/// Finds line and column of a fault in a token that starts at `start` of a text whose position is known.
 #[cold]
-fn place(fault: Fault, text: &str, start: u64) -> DocumentError {
-    let mut position = Position::START;
-    let end = (start as usize + fault.at()).min(text.len());
+fn place(fault: Fault, text: &str, start: usize, mut position: Position) -> DocumentError {
+    let end = (start + fault.at()).min(text.len());
     position.advance(&text.as_bytes()[..end]);
     fault.placed(position.line, position.column)
 }

@@ -1,4 +1,4 @@
-//! A document that arrives piece by piece, as a `BufRead` of clean UTF-8 for the tokeniser.
+//! A document that arrives piece by piece, as clean UTF-8 for the tokeniser.
 //!
 //! Pieces are collected to a decent size first, so a source that gives one byte at a time costs no more than one that
 //! gives all; nothing is lost by it, because a document is only worth something at its end. Trouble is reported behind
@@ -6,26 +6,23 @@
 //!
 //! Memory: two buffers of one piece.
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, Read};
 use std::ops::Range;
 
 use super::decode::{Carried, decode};
 use super::encoding::{Detected, LONGEST_DECLARATION, detect};
 use super::error::{DocumentErrorKind, Fault};
-use super::position::Position;
 
 /// Sizes that tests make small.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
     /// Bytes read and decoded at a time; at least 4, so that any character fits.
     pub(super) piece: usize,
-    /// Bytes handed to the tokeniser at a time.
-    pub(super) portion: usize,
 }
 
 impl Default for Sizes {
     fn default() -> Self {
-        Self { piece: 64 << 10, portion: usize::MAX }
+        Self { piece: 64 << 10 }
     }
 }
 
@@ -57,13 +54,8 @@ pub(super) struct Source<'b, R> {
     /// What is wrong behind the bytes read, and behind those decoded.
     unread: Option<Fault>,
     fault: Option<Fault>,
-    delivered: u64,
-    /// Where the clean bytes begin that were made ready last: in the document, and in their buffer.
-    window: (u64, Position),
-    window_start: usize,
-    /// The start of the current token, and its position once the bytes it is in are gone.
-    mark: u64,
-    marked: Position,
+    /// Whether any clean byte was consumed.
+    begun: bool,
 }
 
 impl<'b, R: Read> Source<'b, R> {
@@ -89,11 +81,7 @@ impl<'b, R: Read> Source<'b, R> {
             ended: false,
             unread: None,
             fault: None,
-            delivered: 0,
-            window: (0, Position::START),
-            window_start: 0,
-            mark: 0,
-            marked: Position::START,
+            begun: false,
         }
     }
 
@@ -115,56 +103,30 @@ impl<'b, R: Read> Source<'b, R> {
         Ok(detected)
     }
 
-    /// Clean bytes that were consumed.
-    pub(super) fn delivered(&self) -> u64 {
-        self.delivered
-    }
-
-    /// Says that a token starts at the next byte.
-    #[inline]
-    pub(super) fn mark(&mut self) {
-        self.mark = self.delivered;
-    }
-
-    /// Where the current token starts. Counting lines for every token would cost more than finding the token, so it is
-    /// done when somebody asks, and once for every piece that is let go.
-    pub(super) fn marked(&self) -> Position {
-        let (offset, mut position) = self.window;
-        if self.mark < offset {
-            return self.marked;
+    /// Appends clean bytes, whole characters, until so many are there; whether there may be more.
+    pub(super) fn read_into(&mut self, out: &mut Vec<u8>, wanted: usize) -> bool {
+        while out.len() < wanted {
+            if let Err(fault) = self.refill() {
+                self.fault = Some(fault);
+                return false;
+            }
+            if self.ready.is_empty() {
+                return false;
+            }
+            let buffer = if self.ready_in_raw { &self.buffers.raw } else { &self.buffers.clean };
+            out.extend_from_slice(&buffer[self.ready.clone()]);
+            self.begun = true;
+            self.ready = 0..0;
+            if self.fault.is_some() {
+                return false;
+            }
         }
-        position.advance(&self.window_bytes()[..(self.mark - offset) as usize]);
-        position
-    }
-
-    /// The clean bytes that were made ready last and have been consumed.
-    fn window_bytes(&self) -> &[u8] {
-        let buffer = if self.ready_in_raw { &self.buffers.raw } else { &self.buffers.clean };
-        &buffer[self.window_start..self.ready.start]
-    }
-
-    /// Counts the lines of the clean bytes before they are overwritten.
-    fn leave_window(&mut self) {
-        self.marked = self.marked();
-        let (_, mut position) = self.window;
-        position.advance(self.window_bytes());
-        self.window = (self.delivered, position);
-        self.window_start = 0;
-        self.ready = 0..0;
+        true
     }
 
     /// Why the source broke off, if it did.
     pub(super) fn take_fault(&mut self) -> Option<Fault> {
         self.fault.take()
-    }
-
-    /// Whether everything there is has been consumed.
-    pub(super) fn is_at_end(&self) -> bool {
-        self.ended
-            && self.ready.is_empty()
-            && self.pending.is_empty()
-            && self.unread.is_none()
-            && self.fault.is_none()
     }
 
     /// Reads until `wanted` bytes are pending, or no more can be had.
@@ -203,7 +165,6 @@ impl<'b, R: Read> Source<'b, R> {
 
     /// Makes clean bytes ready; none are at the end of the document.
     fn refill(&mut self) -> Result<(), Fault> {
-        self.leave_window();
         if crate::cancel::requested() {
             return Err(Fault::cancelled());
         }
@@ -226,49 +187,17 @@ impl<'b, R: Read> Source<'b, R> {
             let decoded = decode(encoding, &raw[start..to], last && !cut_off, &mut self.carried, clean);
             self.ready_in_raw = decoded.in_place;
             self.ready = if decoded.in_place { start..start + decoded.consumed } else { 0..clean.len() };
-            self.window_start = self.ready.start;
             self.pending.start += decoded.consumed;
             self.fault = decoded.fault;
             if cut_off && decoded.consumed < to - start {
                 self.pending.start = to; // half a character, cut off by the limit or by an error of the source
             }
             let first = if decoded.in_place { &raw[self.ready.clone()] } else { &clean[..] };
-            if self.delivered == 0 && first.starts_with("\u{FEFF}".as_bytes()) {
+            if !self.begun && first.starts_with("\u{FEFF}".as_bytes()) {
                 self.ready.end = self.ready.start;
                 self.fault = Some(Fault::malformed(0, "a document may not start with two byte order marks"));
             }
         }
         Ok(())
-    }
-}
-
-impl<R: Read> Read for Source<'_, R> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let ready = self.fill_buf()?;
-        let count = ready.len().min(out.len());
-        out[..count].copy_from_slice(&ready[..count]);
-        self.consume(count);
-        Ok(count)
-    }
-}
-
-impl<R: Read> BufRead for Source<'_, R> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.ready.is_empty() {
-            if let Err(fault) = self.refill() {
-                self.fault = Some(fault);
-            }
-            if self.ready.is_empty() && self.fault.is_some() {
-                return Err(io::Error::other("the document broke off"));
-            }
-        }
-        let to = self.ready.end.min(self.ready.start.saturating_add(self.sizes.portion));
-        let buffer = if self.ready_in_raw { &self.buffers.raw } else { &self.buffers.clean };
-        Ok(&buffer[self.ready.start..to])
-    }
-
-    fn consume(&mut self, count: usize) {
-        self.ready.start += count;
-        self.delivered += count as u64;
     }
 }

@@ -138,12 +138,64 @@ fn every_split_gives_the_same() {
             assert_eq!(outcome(|sink| reader.read_stream(pieces, sink)), whole, "{shown:?} split at {split}");
         }
         for piece in [4, 5, 6, 7, 11, 64] {
-            for portion in [1, 2, 3, usize::MAX] {
-                reader.sizes = Sizes { piece, portion };
-                let pieces = Pieces { bytes: &document, first: 0, count: 1 };
-                let split = outcome(|sink| reader.read_stream(pieces, sink));
-                assert_eq!(split, whole, "{shown:?} in pieces of {piece} and portions of {portion}");
+            reader.sizes = Sizes { piece };
+            let pieces = Pieces { bytes: &document, first: 0, count: 1 };
+            let split = outcome(|sink| reader.read_stream(pieces, sink));
+            assert_eq!(split, whole, "{shown:?} in pieces of {piece}");
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "too slow there")]
+fn damaged_documents_read_the_same_in_pieces() {
+    const PARTS: [&str; 24] = [
+        "<",
+        ">",
+        "</",
+        "/>",
+        "<!",
+        "<!--",
+        "-->",
+        "<![CDATA[",
+        "]]>",
+        "<?",
+        "?>",
+        "<!DOCTYPE",
+        "&",
+        ";",
+        "&amp;",
+        "\"",
+        "'",
+        "=",
+        " ",
+        "\n",
+        "\r",
+        "a",
+        "\u{e9}",
+        "<b a='1'>t</b>",
+    ];
+    let mut reader = Reader::new(Limits::default());
+    let mut state = 1_u64;
+    let mut random = move |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    for document in documents() {
+        for _ in 0..300 {
+            let mut damaged = document.clone();
+            for _ in 0..=random(3) {
+                let from = random(damaged.len() + 1);
+                let to = (from + random(4)).min(damaged.len());
+                damaged.splice(from..to, PARTS[random(PARTS.len())].bytes());
             }
+            let whole = outcome(|sink| reader.read_bytes(&damaged, sink));
+            for piece in [4, 5, 9, 30] {
+                reader.sizes = Sizes { piece };
+                let split = outcome(|sink| reader.read_stream(&damaged[..], sink));
+                assert_eq!(split, whole, "{:?} in pieces of {piece}", String::from_utf8_lossy(&damaged));
+            }
+            reader.sizes = Sizes::default();
         }
     }
 }

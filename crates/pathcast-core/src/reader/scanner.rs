@@ -1,12 +1,15 @@
-//! Clean text in memory: tokens without a tokeniser.
+//! Clean text: tokens without a tokeniser.
 //!
 //! Nearly all markup is start tags, end tags and text in their usual form. These are found here in one pass: a start tag
 //! ends where its attributes do, an end tag is compared with the name that is open, text ends at `<` or `&`. What is
 //! anything else, or in any way wrong, goes to quick-xml as one token, which then says what it is. So faults have one
-//! place, and are the same as those of a stream.
+//! place.
+//!
+//! Of a stream only a window is there. A token that goes on behind it is left until more is there; one that is whole
+//! reads as it would in the whole text.
 
 use quick_xml::Error;
-use quick_xml::errors::IllFormedError;
+use quick_xml::errors::{IllFormedError, SyntaxError};
 use quick_xml::events::Event;
 
 use super::error::Fault;
@@ -16,39 +19,59 @@ use super::tokens;
 use crate::cancel::Pulse;
 use crate::chars::skip_space;
 
+/// Bytes that tell what a token is: those of `<!DOCTYPE` and `<![CDATA[`.
+const LONGEST_START: usize = 9;
+
 /// Bytes of text that are looked at one by one, before searching in blocks pays.
 const SHORT: usize = 16;
 
-/// Reads a text from its start to its end. A fault comes with where its token starts.
+/// What is there of a document's clean text.
+pub(super) struct Window<'t> {
+    pub(super) text: &'t str,
+    /// Where reading begins in it; before that are only names of open elements.
+    pub(super) from: usize,
+    /// Where it begins in the document.
+    pub(super) base: u64,
+    /// Whether the document ends with it.
+    pub(super) last: bool,
+}
+
+/// Reads on to the end of the last token that is there; returns where that is. A fault comes with where its token starts.
 ///
-/// `open` is emptied first; it is handed in so that it is kept from document to document.
+/// `open` says where the names of open elements are in the text.
 pub(super) fn read<S: Sink>(
-    text: &str,
+    window: &Window<'_>,
     document: &mut Markup,
     open: &mut Vec<(usize, usize)>,
     sink: &mut S,
-) -> Result<(), (Fault, u64)> {
-    open.clear();
-    let mut tokens = Tokens { text, open };
-    let (mut at, mut pulse) = (0, Pulse::default());
+) -> Result<usize, (Fault, usize)> {
+    let &Window { text, from, base, last } = window;
+    let mut tokens = Tokens { text, base, last, open };
+    let (mut at, mut pulse) = (from, Pulse::default());
     while at < text.len() {
         if pulse.requested() {
-            return Err((Fault::cancelled(), 0)); // nobody asks where, and to count the lines takes a while
+            return Err((Fault::cancelled(), from)); // nobody asks where, and to count the lines takes a while
         }
-        at = tokens.take(at, document, sink).map_err(|fault| (fault, at as u64))?;
+        let next = tokens.take(at, document, sink).map_err(|fault| (fault, at))?;
+        if next == at {
+            break;
+        }
+        at = next;
     }
-    document.finish(at as u64).map_err(|fault| (fault, at as u64))
+    Ok(at)
 }
 
-/// The text, and the names of its open elements.
+/// A text, and the names of its open elements.
 struct Tokens<'t> {
     text: &'t str,
+    base: u64,
+    last: bool,
     /// Where each name is in the text.
     open: &'t mut Vec<(usize, usize)>,
 }
 
 impl Tokens<'_> {
-    /// Takes the token at a place; returns where the next one is.
+    /// Takes the token at a place; returns where the next one is, which is here as long as this one is not whole.
     #[inline]
     fn take<S: Sink>(&mut self, at: usize, document: &mut Markup, sink: &mut S) -> Result<usize, Fault> {
         let bytes = self.text.as_bytes();
@@ -58,15 +81,20 @@ impl Tokens<'_> {
             [b'&', ..] => match memchr::memchr3(b';', b'<', b'&', &bytes[at + 1..]) {
                 Some(length) if bytes[at + 1 + length] == b';' => {
                     let end = at + 1 + length;
-                    sink.token(at as u64, end as u64 + 1);
-                    return document.reference(&self.text[at + 1..end], at as u64, sink).map(|()| end + 1);
+                    sink.token(self.offset(at), self.offset(end + 1));
+                    let name = &self.text[at + 1..end];
+                    return document.reference(name, self.offset(at), sink).map(|()| end + 1);
                 }
+                None if !self.last => return Ok(at),
                 _ => None,
             },
             [b'<', ..] => return self.start_tag(at, document, sink),
             _ => {
                 let (end, plain) = text_end(bytes, at);
-                sink.token(at as u64, end as u64);
+                if end == bytes.len() && !self.last {
+                    return Ok(at);
+                }
+                sink.token(self.offset(at), self.offset(end));
                 let text = &self.text[at..end];
                 let taken = if plain { document.plain_text(text, sink) } else { document.text(text, sink) };
                 return taken.map(|()| end);
@@ -76,6 +104,12 @@ impl Tokens<'_> {
             Some(end) => Ok(end),
             None => self.other(at, document, sink),
         }
+    }
+
+    /// Where a place is in the document.
+    #[inline]
+    fn offset(&self, at: usize) -> u64 {
+        self.base + at as u64
     }
 
     #[inline]
@@ -90,8 +124,8 @@ impl Tokens<'_> {
             [b'/', ..] => (true, end + 2),
             _ => return self.other(at, document, sink),
         };
-        sink.token(at as u64, after as u64);
-        document.start_scanned(&self.text[name..end], scanned.name, at as u64, sink)?;
+        sink.token(self.offset(at), self.offset(after));
+        document.start_scanned(&self.text[name..end], scanned.name, self.offset(at), sink)?;
         if empty {
             document.end(sink);
         } else {
@@ -117,7 +151,7 @@ impl Tokens<'_> {
             }
         }
         self.open.pop();
-        sink.token(at as u64, end as u64 + 1);
+        sink.token(self.offset(at), self.offset(end + 1));
         document.end(sink);
         Some(end + 1)
     }
@@ -126,6 +160,9 @@ impl Tokens<'_> {
     #[cold]
     fn other<S: Sink>(&mut self, at: usize, document: &mut Markup, sink: &mut S) -> Result<usize, Fault> {
         let rest = &self.text[at..];
+        if rest.len() < LONGEST_START && !self.last {
+            return Ok(at);
+        }
         let mut token = quick_xml::Reader::from_str(rest);
         token.config_mut().allow_unmatched_ends = !self.open.is_empty();
         let event = match (token.read_event(), self.open.last()) {
@@ -140,11 +177,15 @@ impl Tokens<'_> {
         match event {
             Ok(Event::DocType(_)) => document.doctype(&self.text[at..end])?,
             Ok(event) => {
-                sink.token(at as u64, end as u64);
-                document.handle(&event, at as u64, sink)?;
+                sink.token(self.offset(at), self.offset(end));
+                document.handle(&event, self.offset(at), sink)?;
                 if let Event::Start(tag) = &event {
                     self.open.push((at + 1, at + 1 + tag.name().as_ref().len()));
                 }
+            }
+            // That it begins like no token is certain; all other errors of this kind are that it has no end.
+            Err(Error::Syntax(error)) if !self.last && error != SyntaxError::InvalidBangMarkup => {
+                return Ok(at);
             }
             Err(error) => {
                 let ended = memchr::memchr3(b';', b'<', b'&', rest.as_bytes().get(1..).unwrap_or_default());
