@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.spark.shards import published
+
 pq = pytest.importorskip("pyarrow.parquet")
 pytest.importorskip("pyspark")
 
@@ -127,6 +129,26 @@ def test_a_wrong_index_is_told_before_spark_starts(tmp_path: Path) -> None:
         assert done.returncode == 2
         # There is no Java in sight: it was not missed.
         assert done.stderr.startswith(f"pathcast: {tmp_path / 'none'} holds no compiled subscriptions")
+
+
+def test_paths_are_looked_at_before_spark_starts(tmp_path: Path) -> None:
+    published(tmp_path / "index", [{"id": "s", "xpath": "//a"}])
+    (tmp_path / "old/matches").mkdir(parents=True)
+    index = ("-i", tmp_path / "index")
+    nowhere, answers = tmp_path / "nowhere", tmp_path / "answers"
+    streaming = ("--format", "xml", "--checkpoint", tmp_path / "state")
+    calls: list[tuple[tuple[str | Path, ...], str]] = [
+        (("match", nowhere, *index, "-o", answers), f"{nowhere} does not exist"),
+        (("stream", nowhere, *index, "-o", answers, *streaming), f"{nowhere} does not exist"),
+        (("match", NEWS, *index, "-o", tmp_path / "old"), f"{tmp_path}/old/matches is already there: choose"),
+        (("compile", "-s", nowhere, "-o", answers), f"{nowhere} does not exist"),
+        (("compile", "-s", NEWS / "news.dtd", "-o", answers), "the name must end in one of .txt, .csv"),
+    ]
+    for words, message in calls:
+        done = ran(sys.executable, "-m", "pathcast", "spark", *words, PATH=str(tmp_path), JAVA_HOME="")
+        assert done.returncode == 2
+        assert message in done.stderr
+        assert "Java" not in done.stderr
 
 
 @needs_java

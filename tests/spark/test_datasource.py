@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from pyspark.sql.streaming.datasource import ReadMaxFiles
 from pyspark.sql.types import ArrayType, IntegerType, StructType
 
-from pathcast.spark import PathcastDataSource, compile_subscriptions, match_files, remove_unused
+from pathcast.spark import PathcastDataSource, compile_subscriptions, match, match_files, remove_unused
 from pathcast.spark.driver.splits import Found, find_files, plan_splits
 from pathcast.spark.worker.splits import ReadJob, read_split
 from pathcast.spark.worker.unpack import UnpackJob
@@ -93,6 +93,59 @@ def test_lists_of_ids_become_rows(spark: SparkSession, tmp_path: Path) -> None:
     assert lists.schema["found"].dataType == ArrayType(IntegerType(), containsNull=False)
     with pytest.raises(Exception, match="shape must be one of lists, rows"):
         source(spark, compiled.path, tmp_path / "one.parquet", shape="table").collect()
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_columns_go_with_answers(spark: SparkSession, tmp_path: Path, shards: int) -> None:
+    rows = [(1, "//a", "x"), (2, "//b", "y"), (3, "/a", "y")]
+    table = spark.createDataFrame(rows, "id int, xpath string, subscriber string")
+    compiled = compile_subscriptions(table, tmp_path / "index", shards=shards)
+    (tmp_path / "in").mkdir()
+    numbers, documents = ["n0", "n1", "n2", "n3"], ["<a><b/></a>", "<c/>", "<b/>", "<a>"]
+    times = pa.array([1_000, 2_000, None, 3_000], pa.timestamp("us", "UTC"))
+    tags = pa.array([["p"], [], None, ["q", "r"]], pa.list_(pa.large_string()))
+    # Two files, whose types are the same only to Spark.
+    for name, kind in (("one", pa.large_string()), ("two", pa.dictionary(pa.int32(), pa.string()))):
+        columns = {
+            "number": pa.array([f"{name} {each}" for each in numbers]).cast(kind),
+            "body": documents,
+            "the.topic": pa.array(["s", "t", "s", None]).cast(kind),
+            "id": [7, 8, 9, 10],
+            "time": times,
+            "tags": tags,
+        }
+        pq.write_table(pa.table(columns), tmp_path / f"in/{name}.parquet")
+    keep = ["the.topic", "id", "time", "tags", "number"]
+    told = {"id": "number", "document": "body"}
+    read = spark.read.parquet(str(tmp_path / "in"))
+    expected = match(read, compiled, document="body", id="number", keep=keep)
+    folder = tmp_path / "in"
+    found = match_files(spark, folder, compiled, keep=keep, id="number", document="body")
+
+    def same(one: DataFrame, other: DataFrame) -> int:
+        assert one.dtypes == other.dtypes
+        rows = sorted(map(repr, one.collect()))
+        assert rows == sorted(map(repr, other.collect()))
+        return len(rows)
+
+    assert same(found.matches, expected.matches) == 8
+    assert same(found.dead, expected.dead) == 2
+    assert same(found.tagged, expected.tagged) == 10
+    source_rows = source(spark, compiled.path, tmp_path / "in", keep=json.dumps(keep), **told)
+    assert same(source_rows, expected.matches) == 8
+    if shards == 1:
+        for result, count in (("grouped", 6), ("delivered", 6)):
+            by = match(read, compiled, document="body", id="number", keep=keep, result=result)  # type: ignore[arg-type]
+            rows_by = source(
+                spark, compiled.path, tmp_path / "in", keep=json.dumps(keep), result=result, **told
+            )
+            assert same(rows_by, by.matches) == count
+    with pytest.raises(Exception, match="document 'one n3' was refused in mode FAILFAST"):
+        source(
+            spark, compiled.path, tmp_path / "in/one.parquet", keep="tags", mode="failfast", **told
+        ).collect()
+    with pytest.raises(TypeError, match="keep is a list"):
+        match_files(spark, folder, compiled, keep="time")
 
 
 def test_folders_archives_and_records(spark: SparkSession, tmp_path: Path) -> None:
@@ -215,18 +268,25 @@ def test_mistakes_are_told(spark: SparkSession, tmp_path: Path) -> None:
     rows = [("a", "//a")]
     compile_subscriptions(spark.createDataFrame(rows, "id string, xpath string"), tmp_path / "index")
     (tmp_path / "in").mkdir()
-    pq.write_table(pa.table({"number": [1], "xml": ["<a/>"]}), tmp_path / "in/a.parquet")
+    odd = pa.array([1], pa.uint64())
+    pq.write_table(pa.table({"number": [1], "xml": ["<a/>"], "odd": odd}), tmp_path / "in/a.parquet")
     calls: list[tuple[dict[str, str], str]] = [
-        ({}, "has no column 'doc_id'; there are: number, xml"),
+        ({}, "has no column 'doc_id'; there are: number, xml, odd"),
         ({"id": "number", "document": "number"}, "must be text or binary, not int64"),
         ({"id": "number", "result": "most"}, "result must be one of matches, dead"),
         ({"id": "number", "engine": "quick"}, "there is no engine 'quick'"),
+        ({"id": "number", "keep": "topic"}, "has no column 'topic'; there are: number, xml, odd"),
+        ({"id": "number", "keep": "number, line"}, "have a column 'line' of their own"),
+        ({"id": "number", "keep": "odd"}, "Spark has no type for the column 'odd', uint64"),
     ]
     for options, message in calls:
         with pytest.raises(Exception, match=message):
             source(spark, tmp_path / "index", tmp_path / "in", **options)
     with pytest.raises(Exception, match="does not exist"):
         source(spark, tmp_path / "index", tmp_path / "nowhere")
+    (tmp_path / "one.xml").write_text("<a/>")
+    with pytest.raises(Exception, match=r"one\.xml is no table: it has no column to keep, such as 'topic'"):
+        source(spark, tmp_path / "index", tmp_path / "one.xml", keep="topic")
     with pytest.raises(Exception, match="holds no compiled subscriptions"):
         source(spark, tmp_path, tmp_path / "in", id="number")
 

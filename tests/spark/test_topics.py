@@ -14,6 +14,7 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("confluent_kafka", reason="confluent-kafka is not installed")
 
 import pyarrow.parquet as pq
+from pyspark.sql.functions import unix_millis
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 from pyspark.sql.types import StructType
 
@@ -52,6 +53,32 @@ def test_topics_give_what_the_index_gives(
     assert sorted((number[row.doc_id], row.subscription_id) for row in rows) == here.matches()
     dead = reader.option("result", "dead").load().collect()
     assert sorted(number[row.doc_id] for row in dead) == [letter[0] for letter in here.dead()]
+
+
+def test_keys_and_headers_go_with_answers(spark: SparkSession, kafka: KafkaServer, tmp_path: Path) -> None:
+    from confluent_kafka import Producer
+
+    published(tmp_path / "index", [{"id": "s", "xpath": "//a"}])
+    topic = kafka.create_topic(f"in-{uuid4()}", partitions=1)
+    producer = Producer({"bootstrap.servers": kafka.bootstrap, "log_level": 0})
+    headers: list[tuple[str, str | bytes | None]] = [("lang", b"en"), ("lang", b"fr"), ("none", None)]
+    producer.produce(topic, b"<a/>", key=b"k", headers=headers, timestamp=1_700_000_000_123)
+    producer.produce(topic, b"<a>", timestamp=1_700_000_000_456)
+    assert producer.flush(60) == 0
+    spark.dataSource.register(PathcastDataSource)
+    keep = "key, headers, timestamp, topic, partition, offset"
+    given = options(kafka, topic, tmp_path / "index", keep=keep)
+    frame = spark.read.format("pathcast").options(**given).load()
+    kinds = "binary, array<struct<key:string,value:binary>>, timestamp, string, int, bigint"  # Spark's own
+    assert frame.dtypes[3:] == list(zip(keep.split(", "), kinds.split(", "), strict=True))
+    (found,) = frame.withColumn("milliseconds", unix_millis("timestamp")).collect()
+    assert found.doc_id == f"{topic}/0/0"
+    assert bytes(found.key) == b"k"
+    assert [(each.key, each.value and bytes(each.value)) for each in found.headers] == headers
+    assert found.milliseconds == 1_700_000_000_123
+    assert (found.topic, found.partition, found.offset) == (topic, 0, 0)
+    (letter,) = spark.read.format("pathcast").options(**given, result="dead").load().collect()
+    assert (letter.key, letter.headers, letter.offset, letter.kind) == (None, [], 1, "malformed")
 
 
 def test_a_stream_of_messages_goes_on_where_it_ended(
@@ -178,6 +205,10 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
         ({"subscribe": "t", "kafka.bootstrap.servers": "x", "path": "/in"}, "in files or in topics"),
         ({"subscribe": "t", "kafka.bootstrap.servers": "x", "startingOffsets": "7"}, "earliest or latest"),
         ({"subscribe": "t", "kafka.bootstrap.servers": "x", "maxOffsetsPerTrigger": "0"}, "at least 1"),
+        (
+            {"subscribe": "t", "kafka.bootstrap.servers": "x", "keep": "colour"},
+            "no 'colour' to keep; it has: key",
+        ),
         ({}, "say where the documents are"),
     ]
     for given, message in calls:

@@ -10,7 +10,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
@@ -93,6 +93,10 @@ DocumentId: TypeAlias = Annotated[
 DocumentColumn: TypeAlias = Annotated[
     str, typer.Option("--document", metavar="COLUMN", help="The column of XML, in tables.")
 ]
+Keep: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--keep", metavar="COLUMN", help="A column of the documents that goes with every answer."),
+]
 Settings: TypeAlias = Annotated[
     list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help="An option of Spark's source.")
 ]
@@ -155,6 +159,9 @@ def compile_command(
     if (subscriptions is None) == (database is None) or (database is None) != (topic is None):
         fail("pathcast: give --subscriptions, or --database and --topic")
     schema = optional_schema(dtd, root, xsd)
+    if subscriptions is not None:
+        _check_paths(master, subscriptions)
+        _ending(subscriptions)
     with _spark("compile", master, memory) as spark, _watched(spark, "Compiling subscriptions"):
         from pathcast.spark import compile_subscriptions
 
@@ -206,6 +213,7 @@ def match(
     record: Record = None,
     id: DocumentId = "doc_id",
     document: DocumentColumn = "xml",
+    keep: Keep = None,
     option: Settings = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is in DIR.")] = False,
     master: Master = None,
@@ -215,7 +223,8 @@ def match(
     """Match a table or folder of documents with compiled subscriptions.
 
     Writes Parquet: DIR/matches with doc_id, subscription_id and perhaps subscriber, and DIR/dead with
-    doc_id, reason, line, column, kind and excerpt. The exit status is 1 if there are dead letters.
+    doc_id, reason, line, column, kind and excerpt; both with the columns of --keep. The exit status is 1 if
+    there are dead letters.
 
     \b
     Examples:
@@ -224,6 +233,10 @@ def match(
       spark-submit --master spark://host:7077 $(pathcast spark script) match /data/news -i index -o /data/out
     """
     _check_index(index)
+    if document_format is not DocumentFormat.kafka:
+        _check_paths(master, documents)
+    if not overwrite:
+        _check_paths(master, written=(f"{output}/matches", f"{output}/dead"))
     with (
         _progress(master) as told,
         _spark("match", master, memory) as spark,
@@ -243,6 +256,7 @@ def match(
             document=document,
             record=record,
             options=named(option, "--option takes KEY=VALUE"),
+            keep=keep or (),
         )
         answers = match_tagged(
             frame,
@@ -251,6 +265,7 @@ def match(
             id=id,
             engine=engine,
             mode=mode.value,
+            keep=keep or (),
         )
         answers = answers.persist()  # one job matches; the two tables are taken from what it left
         matches, dead = split_tagged(answers)
@@ -316,6 +331,8 @@ def stream(
       pathcast spark stream inbox --format xml -i index -o answers --checkpoint state --trigger "10 seconds"
     """
     _check_index(index)
+    if document_format is not DocumentFormat.kafka:
+        _check_paths(master, documents)
     with _spark("stream", master, memory) as spark:
         from pathcast.spark import read_documents
         from pathcast.spark import stream as start_stream
@@ -420,6 +437,27 @@ def _check_index(index: str) -> None:
         fail(f"pathcast: {printable(str(error))}")
 
 
+_ELSEWHERE = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "SPARK_CONF_DIR", "HADOOP_CONF_DIR")
+
+
+def _check_paths(master: str | None, *read: str, written: Sequence[str] = ()) -> None:
+    """Says at once what is not there, or in the way, where a plain path is one of this machine's to Spark."""
+    if not _starts_here(master) or any(name in os.environ for name in _ELSEWHERE):
+        return
+    from pathcast.spark.places import scheme
+
+    for path in read:
+        if scheme(path) is None and not set(path) & set("*?[{\\") and not os.path.exists(path):
+            fail(f"pathcast: {printable(path)} does not exist")
+    for path in written:
+        if scheme(path) is None and os.path.exists(path):
+            fail(f"pathcast: {printable(path)} is already there: choose another --output, or add --overwrite")
+
+
+def _starts_here(master: str | None) -> bool:
+    return master is None or master.startswith("local")
+
+
 def _missing(error: ModuleNotFoundError) -> str:
     return f"pathcast: this command needs {error.name}: pip install 'pathcast[spark]'"
 
@@ -462,7 +500,7 @@ def _progress(master: str | None) -> Iterator[Path | None]:
     """A folder in which workers tell how far they are, if there is somebody to see it and they are here."""
     from pathcast.spark.progress import VARIABLE
 
-    if not Console(stderr=True).is_terminal or not (master is None or master.startswith("local")):
+    if not Console(stderr=True).is_terminal or not _starts_here(master):
         yield None
         return
     with tempfile.TemporaryDirectory(prefix="pathcast-progress-") as folder:

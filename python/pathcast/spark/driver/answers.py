@@ -5,7 +5,7 @@ A worker sends a row for each document, with the list of its matches as `found`;
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from pyspark.sql import DataFrame
@@ -23,9 +23,10 @@ from pyspark.sql.types import (
 )
 
 from pathcast.spark.artifact import Manifest
+from pathcast.spark.driver.columns import quoted
 from pathcast.spark.worker.answers import Result
 
-__all__ = ["DEAD_COLUMNS", "NODE_COLUMNS", "answers", "columns", "sent_columns", "unlisted"]
+__all__ = ["DEAD_COLUMNS", "NODE_COLUMNS", "answers", "check_kept", "columns", "sent_columns", "unlisted"]
 
 _DEAD = [
     StructField("reason", StringType()),
@@ -41,6 +42,16 @@ _NODE = StructType([StructField("path", StringType()), StructField("text", Strin
 _NODES = [StructField("nodes", ArrayType(_NODE)), StructField("nodes_left_out", LongType())]
 NODE_COLUMNS = [field.name for field in _NODES]
 """What a match has beside the subscription, if nodes are asked for."""
+
+
+_TAKEN = frozenset(["doc_id", "subscription_id", "subscriber", "subscriptions", *NODE_COLUMNS, *DEAD_COLUMNS])
+
+
+def check_kept(names: Sequence[str]) -> None:
+    """Columns of documents that are kept stand beside those of the results, so they are called otherwise."""
+    for name in names:
+        if name in _TAKEN:
+            raise ValueError(f"the results have a column {name!r} of their own: rename the one to keep")
 
 
 def columns(result: Result, id_type: DataType, manifest: Manifest, nodes: bool = False) -> StructType:
@@ -78,7 +89,8 @@ def unlisted(sent: DataFrame, schema: StructType) -> DataFrame:
         return sent
     match = cast(ArrayType, schema["found"].dataType).elementType
     rows = F.inline("found") if isinstance(match, StructType) else F.explode("found").alias("subscription_id")
-    return sent.select("doc_id", rows, *(name for name in schema.names if name not in ("doc_id", "found")))
+    rest = (quoted(name) for name in schema.names if name not in ("doc_id", "found"))
+    return sent.select("doc_id", rows, *rest)
 
 
 def _fields(result: Result, manifest: Manifest, nodes: bool) -> list[StructField]:

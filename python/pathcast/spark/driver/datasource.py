@@ -6,8 +6,9 @@
 Options: `index`, the folder of compiled subscriptions; `result`, one of `matches`, `dead`, `tagged`,
 `grouped`, `delivered`; `id` and `document`, columns of Parquet files; `record`, to cut files into records;
 `shape`, `lists` to get the matches of a document as one row; `glob`; `engine`; `mode`; `splitBytes`;
-`batchBytes`; `share`; `maxBytes` of a document; `maxFilesPerTrigger` of a stream. With `subscribe` documents
-are messages of Kafka topics, and options are named as those of Spark's own source.
+`batchBytes`; `share`; `maxBytes` of a document; `keep`, columns that go with every answer;
+`maxFilesPerTrigger` of a stream. With `subscribe` documents are messages of Kafka topics, and options are
+named as those of Spark's own source.
 
 A batch of a stream names its files or messages and the version of the subscriptions in its offset, which
 Spark keeps: a batch that is asked for again reads the same documents with the same version.
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 from uuid import uuid4
 
@@ -35,7 +36,7 @@ from pyspark.sql.datasource import (
     LessThanOrEqual,
     StringStartsWith,
 )
-from pyspark.sql.pandas.types import from_arrow_type
+from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 from pyspark.sql.streaming.datasource import (
     ReadAllAvailable,
     ReadLimit,
@@ -43,12 +44,12 @@ from pyspark.sql.streaming.datasource import (
     ReadMaxRows,
     SupportsTriggerAvailableNow,
 )
-from pyspark.sql.types import DataType, StringType, StructType
+from pyspark.sql.types import StringType, StructField, StructType
 
 from pathcast.spark.artifact import Manifest, check_engine
-from pathcast.spark.driver.answers import columns, sent_columns
+from pathcast.spark.driver.answers import check_kept, columns, sent_columns
 from pathcast.spark.driver.compiled import Compiled
-from pathcast.spark.driver.splits import Found, find_files, id_type, plan_splits
+from pathcast.spark.driver.splits import Found, find_files, plan_splits, types_of
 from pathcast.spark.driver.topics import Topics, at_most, ranges
 from pathcast.spark.driver.workers import asked_together, opened_from
 from pathcast.spark.folders import folder_at
@@ -57,11 +58,12 @@ from pathcast.spark.options import BATCH_BYTES, MatchOptions, Mode
 from pathcast.spark.worker.answers import RESULTS, SHAPES, Result, Shape
 from pathcast.spark.worker.filters import Comparison, IdFilter, with_ids
 from pathcast.spark.worker.imports import freeze_imports
+from pathcast.spark.worker.kept import joined, parted
 from pathcast.spark.worker.match import MatchJob, match_batches
 from pathcast.spark.worker.route import ShardsJob, match_shards
 from pathcast.spark.worker.split import MAX_RECORD, Splitter
 from pathcast.spark.worker.splits import ReadJob, Split, read_split
-from pathcast.spark.worker.topics import Positions, Range, TopicJob, read_range
+from pathcast.spark.worker.topics import MESSAGE, Positions, Range, TopicJob, read_range
 from pathcast.spark.worker.unpack import UnpackJob
 
 __all__ = ["PathcastDataSource"]
@@ -92,7 +94,9 @@ class _Source:
         if not options.get("index"):
             raise ValueError('the folder of compiled subscriptions is missing: option("index", FOLDER)')
         paths = json.loads(options["paths"]) if "paths" in options else [options.get("path") or ""]
-        topics = Topics.of(options, int(options.get("batchBytes", BATCH_BYTES)))
+        keep = _names(options.get("keep", ""))
+        check_kept(keep)
+        topics = Topics.of(options, int(options.get("batchBytes", BATCH_BYTES)), keep)
         if topics is None and not all(paths):
             raise ValueError('say where the documents are: load(PATH), or option("subscribe", TOPIC)')
         if topics is not None and any(paths):
@@ -112,6 +116,7 @@ class _Source:
             options.get("engine", "auto"),
             mode=cast(Mode, options.get("mode", "PERMISSIVE").upper()),
             batch_bytes=int(options.get("batchBytes", BATCH_BYTES)),
+            keep=keep,
             nodes=options.get("nodes", "false").lower() == "true",
             share=options["share"].lower() == "true" if "share" in options else None,
         )
@@ -131,6 +136,15 @@ class _Source:
             topics,
             options.get("pushFilters", "false").lower() == "true",
         )
+
+    def typed(self, schema: StructType) -> _Source:
+        """With the types of what is read from tables, as Spark knows them."""
+        if self.topics is not None or "doc_id" not in schema.names:
+            return self
+        names = ("doc_id", *self.match.keep)
+        id, *kept = (to_arrow_type(schema[name].dataType, timezone="UTC") for name in names)
+        keep = tuple(zip(self.match.keep, kept, strict=True))
+        return replace(self, read=replace(self.read, id_type=id, keep=keep))
 
     def files(self) -> list[Found]:
         return find_files(self.paths, self.glob)
@@ -168,11 +182,12 @@ class _Source:
         if (routing or asked_together(compiled)) and self.result != "dead":
             settings = compiled.manifest.settings
             every = ShardsJob(compiled.place, routing, settings, tuple(jobs))
-            return [_Task(split, self._read_job(split), every, ids) for split in splits]
-        return [_Task(split, self._read_job(split), job, ids) for job in jobs for split in splits]
+            return [self._task(split, every, ids) for split in splits]
+        return [self._task(split, job, ids) for job in jobs for split in splits]
 
-    def _read_job(self, split: Split | Range) -> ReadJob | TopicJob:
-        return self.topics.job if self.topics and isinstance(split, Range) else self.read
+    def _task(self, split: Split | Range, job: MatchJob | ShardsJob, ids: tuple[IdFilter, ...]) -> _Task:
+        read = self.topics.job if self.topics and isinstance(split, Range) else self.read
+        return _Task(split, read, job, ids, tuple(self.match.keep))
 
 
 class _Task(InputPartition):
@@ -184,15 +199,19 @@ class _Task(InputPartition):
         read: ReadJob | TopicJob,
         job: MatchJob | ShardsJob,
         ids: tuple[IdFilter, ...],
+        keep: tuple[str, ...],
     ) -> None:
         super().__init__(None)
-        self.split, self.read, self.job, self.ids = split, read, job, ids
+        self.split, self.read, self.job, self.ids, self.keep = split, read, job, ids, keep
 
     def run(self) -> Iterator[Any]:
         freeze_imports()
         documents = self._documents()
         if self.ids:
             documents = with_ids(documents, self.ids)
+        return parted(self._answers(joined(documents)), self.keep) if self.keep else self._answers(documents)
+
+    def _answers(self, documents: Iterator[Any]) -> Iterator[Any]:
         if isinstance(self.job, ShardsJob):
             return match_shards(documents, self.job)
         return match_batches(documents, self.job)
@@ -216,21 +235,24 @@ class PathcastDataSource(DataSource):
     def schema(self) -> StructType:
         """The columns of the result; the type of `doc_id` is that of the documents."""
         source = _Source.of(self.options)
-        kind: DataType = StringType()
+        asked = source.match
         if source.topics is None:
-            kind = from_arrow_type(id_type(source.files(), source.match.id, source.match.document))
+            kind, *kinds = types_of(source.files(), asked.id, asked.document, asked.keep)
+        else:
+            kind, kinds = StringType(), [from_arrow_type(MESSAGE[name]) for name in asked.keep]
         manifest = Compiled.open(source.index).manifest
         shaped = sent_columns if source.shape == "lists" else columns
-        return shaped(source.result, kind, manifest, source.match.nodes)
+        kept = [StructField(*each) for each in zip(asked.keep, kinds, strict=True)]
+        return StructType([*shaped(source.result, kind, manifest, asked.nodes), *kept])
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Reads what is there."""
-        source = _Source.of(self.options)
+        source = _Source.of(self.options).typed(schema)
         return _FilteringReader(source) if source.pushes else _Reader(source)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
         """Reads files or messages as they arrive."""
-        source = _Source.of(self.options)
+        source = _Source.of(self.options).typed(schema)
         return _TopicReader(source, source.topics) if source.topics else _StreamReader(source)
 
 
@@ -263,6 +285,13 @@ class _FilteringReader(_Reader):
         """Takes note of what it can use; Spark still looks at all of them."""
         self._ids = tuple(found for each in filters if (found := _id_filter(each)))
         return filters
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Names with commas between them, or a list of JSON, which any name can be in."""
+    if text.startswith("["):
+        return tuple(json.loads(text))
+    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 _COMPARISONS: dict[type[Filter], Comparison] = {

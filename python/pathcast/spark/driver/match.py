@@ -23,12 +23,13 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import BinaryType, DataType, StringType, StructField, StructType
 
 from pathcast.spark.artifact import check_engine
-from pathcast.spark.driver.answers import DEAD_COLUMNS, NODE_COLUMNS, answers
+from pathcast.spark.driver.answers import DEAD_COLUMNS, NODE_COLUMNS, answers, check_kept
 from pathcast.spark.driver.columns import column_type, known_columns, quoted
 from pathcast.spark.driver.compile import compile_subscriptions
 from pathcast.spark.driver.compiled import Compiled, RejectedSubscriptions
 from pathcast.spark.driver.workers import asked_together, bound_batches, on_worker, shard_files
 from pathcast.spark.options import MatchOptions, takes_options
+from pathcast.spark.worker.kept import ID
 from pathcast.spark.worker.match import MatchJob, match_batches
 from pathcast.spark.worker.route import ShardsJob, match_shards
 
@@ -120,7 +121,6 @@ def split_tagged(tagged: DataFrame) -> tuple[DataFrame, DataFrame]:
     )
 
 
-_TAKEN = frozenset(["doc_id", "subscription_id", "subscriber", "subscriptions", *NODE_COLUMNS, *DEAD_COLUMNS])
 _AT = "pathcast at"  # a column of our own: which document a row is about
 
 
@@ -143,8 +143,7 @@ class _Plan:
             self._id, self._id_type = self._id.cast("string"), StringType()
         for name in options.keep:
             column_type(documents, name, "documents")
-            if name in _TAKEN:
-                raise ValueError(f"the results have a column {name!r} of their own: rename the one to keep")
+        check_kept(options.keep)
         self._kept = [F.col(quoted(name)) for name in options.keep]
         column = F.col(quoted(options.document))
         self._document = (column if self._id_type is None else column.cast("binary")).alias("document")
@@ -159,7 +158,7 @@ class _Plan:
         merges = result in ("grouped", "delivered") and compiled.shards > 1
         at = [F.monotonically_increasing_id().alias(_AT)] if merges else []
         bare = not (self._kept or at)
-        id = self._id if bare else F.struct(self._id.alias("id"), *self._kept, *at)
+        id = self._id if bare else F.struct(self._id.alias(ID), *self._kept, *at)
         documents = self._documents.select(id.alias("id"), self._document)
         if self._id_type is not None:
             # `mapInArrow` asks for the columns, which pyspark remembers once they are known.
@@ -215,7 +214,7 @@ class _Plan:
     def _taken_apart(self, found: DataFrame) -> DataFrame:
         kept = [F.col(f"doc_id.{quoted(name)}").alias(name) for name in self._options.keep]
         rest = [name for name in found.columns if name != "doc_id"]
-        return found.select(F.col("doc_id.id").alias("doc_id"), *rest, *kept)
+        return found.select(F.col(f"doc_id.{quoted(ID)}").alias("doc_id"), *rest, *kept)
 
 
 def _merged(found: DataFrame) -> DataFrame:

@@ -5,6 +5,7 @@ A row for each match costs Spark more on its way from Python to Java than making
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from functools import partial
@@ -29,13 +30,19 @@ def match_files(
     subscriptions: Compiled | str | os.PathLike[str],
     *,
     result: Result = "matches",
+    keep: Sequence[str] = (),
     **options: str,
 ) -> Matched:
     """What `match` gives, of documents in files, which workers read themselves.
 
-    `subscriptions` are compiled, in a folder that all workers see; `options` are those of the data source, as
-    text: `match_files(spark, "/data/news", "/data/index", id="number", document="body")`.
+    `subscriptions` are compiled, in a folder that all workers see; `keep` names columns of the files that go
+    with every match and every dead letter; `options` are those of the data source, as text:
+    `match_files(spark, "/data/news", "/data/index", id="number", document="body")`.
     """
+    if isinstance(keep, str):
+        raise TypeError(f"keep is a list of columns: keep=[{keep!r}]")
+    if keep:
+        options["keep"] = json.dumps(list(keep))
     spark.dataSource.register(PathcastDataSource)
     folder = subscriptions.place if isinstance(subscriptions, Compiled) else subscriptions
     places = [paths] if isinstance(paths, str | os.PathLike) else list(paths)

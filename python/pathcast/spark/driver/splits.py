@@ -17,13 +17,16 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyspark.errors import PySparkTypeError
+from pyspark.sql.pandas.types import from_arrow_type
+from pyspark.sql.types import DataType, StringType
 
 from pathcast.errors import PathcastError
 from pathcast.spark.places import local_path
 from pathcast.spark.worker.splits import Piece, Split
 from pathcast.spark.worker.unpack import file_system, open_file
 
-__all__ = ["Found", "find_files", "id_type", "is_parquet", "plan_splits"]
+__all__ = ["Found", "find_files", "is_parquet", "plan_splits", "types_of"]
 
 _SMALLEST, _LARGEST = 16 << 20, 128 << 20  # bytes of a split, if there is a choice
 _SHARE = 4  # a split is this part of what is left, if its size lies between
@@ -77,17 +80,19 @@ def is_parquet(path: str) -> bool:
     return path.lower().endswith((".parquet", ".pq"))
 
 
-def id_type(files: Sequence[Found], id: str, document: str) -> Any:
-    """The Arrow type of document ids: the column's in Parquet files, text for all others."""
+def types_of(files: Sequence[Found], id: str, document: str, keep: Sequence[str]) -> list[DataType]:
+    """The types of document ids and kept columns in Parquet files; in all others ids are text."""
     tables = [file for file in files if is_parquet(file.path)]
     if not tables:
-        return pa.string()
+        if keep and files:
+            raise ValueError(f"{files[0].path} is no table: it has no column to keep, such as {keep[0]!r}")
+        return [StringType()] * (1 + len(keep))
     if len(tables) < len(files):
         other = next(file.path for file in files if not is_parquet(file.path))
         raise PathcastError(f"Parquet files are read by themselves, and {other} is none: choose with glob")
     with open_file(tables[0].path) as source:
         schema = pq.read_schema(source)
-    for name in (id, document):
+    for name in (id, document, *keep):
         if name not in schema.names:
             raise PathcastError(
                 f"{tables[0].path} has no column {name!r}; there are: {', '.join(schema.names)}"
@@ -95,9 +100,19 @@ def id_type(files: Sequence[Found], id: str, document: str) -> Any:
     kind = schema.field(document).type
     if not any(check(kind) for check in _DOCUMENTS):
         raise PathcastError(f"the column {document!r} of {tables[0].path} must be text or binary, not {kind}")
-    return schema.field(id).type
+    return [_in_spark(schema.field(name)) for name in (id, *keep)]
 
 
+def _in_spark(field: Any) -> DataType:
+    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    kind = _VIEWS.get(kind, kind)
+    try:
+        return from_arrow_type(kind)
+    except PySparkTypeError as error:
+        raise PathcastError(f"Spark has no type for the column {field.name!r}, {field.type}") from error
+
+
+_VIEWS = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
 _DOCUMENTS = (pa.types.is_string, pa.types.is_binary, pa.types.is_large_string, pa.types.is_large_binary)
 
 

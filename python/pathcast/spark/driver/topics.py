@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from pathcast.spark.worker.topics import Positions, Range, TopicJob, positions
+from pathcast.spark.worker.topics import MESSAGE, Positions, Range, TopicJob, positions
 
 __all__ = ["Topics", "at_most", "ranges"]
 
@@ -28,7 +28,7 @@ class Topics:
     job: TopicJob
 
     @classmethod
-    def of(cls, options: Mapping[str, str], batch_bytes: int) -> Topics | None:
+    def of(cls, options: Mapping[str, str], batch_bytes: int, keep: tuple[str, ...]) -> Topics | None:
         """What the options say; None if they name no topic."""
         if "subscribe" not in options:
             return None
@@ -43,12 +43,15 @@ class Topics:
         most = options.get("maxOffsetsPerTrigger")
         if most is not None and int(most) < 1:
             raise ValueError(f"maxOffsetsPerTrigger must be at least 1, not {most}")
+        for name in keep:
+            if name not in MESSAGE:
+                raise ValueError(f"a message has no {name!r} to keep; it has: {', '.join(MESSAGE)}")
         client = {
             name.removeprefix("kafka."): value
             for name, value in options.items()
             if name.startswith("kafka.") and name != _SERVERS
         }
-        job = TopicJob(options[_SERVERS], client, batch_bytes)
+        job = TopicJob(options[_SERVERS], client, batch_bytes, keep)
         known = cast("Literal['earliest', 'latest'] | None", starting)
         return cls(names, known, int(most) if most else None, job)
 

@@ -24,6 +24,7 @@ from pathcast.spark.artifact import Settings
 from pathcast.spark.progress import reporter
 from pathcast.spark.worker.answers import DEAD, Result, Shape, no_match, shaped
 from pathcast.spark.worker.deliveries import count, delivered
+from pathcast.spark.worker.kept import ID
 from pathcast.spark.worker.nodes import selected
 from pathcast.spark.worker.shards import Batches, OpenShard, ShardFiles, open_shard
 from pathcast.spark.worker.shared import SharedIndex
@@ -164,7 +165,7 @@ def _dead(ids: Any, documents: Any, letters: list[_Letter], shard: OpenShard, jo
     if job.failfast:
         first, name = letters[0], ids[letters[0].at].as_py()
         if isinstance(name, dict):
-            name = name["id"]  # the others are columns that travel with it
+            name = name[ID]  # the others are columns that travel with it
         reason = f"document {name!r} was refused in mode FAILFAST: {first.reason}"
         if first.error is None:
             raise LimitError(reason)

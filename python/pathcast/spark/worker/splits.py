@@ -48,10 +48,14 @@ class ReadJob:
     id: str
     document: str
     unpack: UnpackJob
+    id_type: Any = None
+    """Of ids in Parquet files, if Spark wants them as one: files may have several for the same."""
+    keep: tuple[tuple[str, Any], ...] = ()
+    """Further columns of Parquet files, and their types."""
 
 
 def read_split(split: Split, job: ReadJob) -> Batches:
-    """The documents, as columns `id` and `document`."""
+    """The documents, as columns `id` and `document`, and those to keep."""
     paths = [piece.path for piece in split.pieces if piece.row_groups is None]
     yield from unpack(paths, job.unpack)
     for piece in split.pieces:
@@ -61,7 +65,9 @@ def read_split(split: Split, job: ReadJob) -> Batches:
 
 def _row_groups(piece: Piece, job: ReadJob) -> Iterator[Any]:
     assert piece.row_groups is not None
-    names = [job.id, job.document]
+    kept = [name for name, _ in job.keep]
+    types = [job.id_type, None, *(kind for _, kind in job.keep)]
+    names = [job.id, job.document, *kept]
     system, inside = file_system(piece.path)
     # As Arrow opens it: through a file of Python's, every page is copied once more, under its lock.
     with system.open_input_file(inside) as source:
@@ -71,11 +77,16 @@ def _row_groups(piece: Piece, job: ReadJob) -> Iterator[Any]:
                 rows = partial(_rows, file.metadata, batch_bytes=job.unpack.batch_bytes)
                 for number, groups in groupby(piece.row_groups, rows):
                     for batch in file.iter_batches(
-                        number, row_groups=list(groups), columns=names, use_threads=False
+                        number, row_groups=list(groups), columns=sorted(set(names)), use_threads=False
                     ):
-                        yield pa.RecordBatch.from_arrays([batch[name] for name in names], ["id", "document"])
+                        columns = [_as(batch[name], kind) for name, kind in zip(names, types, strict=True)]
+                        yield pa.RecordBatch.from_arrays(columns, ["id", "document", *kept])
         except (pa.ArrowException, KeyError) as error:
             raise PathcastError(f"{piece.path} cannot be read as Parquet: {error}") from error
+
+
+def _as(column: Any, kind: Any) -> Any:
+    return column if kind is None or column.type == kind else column.cast(kind)
 
 
 def _rows(metadata: Any, row_group: int, batch_bytes: int) -> int:

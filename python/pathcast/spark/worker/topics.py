@@ -12,16 +12,28 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
 from pathcast.errors import PathcastError
 from pathcast.spark.worker.shards import Batches
-from pathcast.spark.worker.vectors import blobs
+from pathcast.spark.worker.vectors import blobs, from_numpy
 
-__all__ = ["Positions", "Range", "TopicJob", "positions", "read_range"]
+__all__ = ["MESSAGE", "Positions", "Range", "TopicJob", "positions", "read_range"]
 
 Positions: TypeAlias = dict[str, int]
 """By `topic/partition`, the offset of the next message."""
+
+_HEADER = pa.struct([("key", pa.string()), ("value", pa.binary())])
+MESSAGE = {
+    "key": pa.binary(),
+    "topic": pa.string(),
+    "partition": pa.int32(),
+    "offset": pa.int64(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "headers": pa.list_(pa.field("element", _HEADER)),
+}
+"""What a message has beside its value, named and typed as by Spark's own source."""
 
 _MESSAGES = 1_000  # that are asked for at once
 
@@ -44,6 +56,8 @@ class TopicJob:
     options: Mapping[str, str]
     """The client's, with librdkafka's names."""
     batch_bytes: int
+    keep: tuple[str, ...] = ()
+    """What else of a message goes with its document: names of `MESSAGE`."""
     timeout: float = 120.0
     """Seconds without an answer after which a task fails."""
 
@@ -92,12 +106,11 @@ def _consumer(job: TopicJob) -> Any:
 
 
 def read_range(part: Range, job: TopicJob) -> Batches:
-    """The documents, as columns `id` and `document`; the id is `topic/partition/offset`."""
+    """The documents, as columns `id` (`topic/partition/offset`) and `document`, and those to keep."""
     import confluent_kafka
 
     reader = _consumer(job)
-    ids: list[str] = []
-    documents: list[bytes | None] = []
+    taken: list[Any] = []
     filled, heard = 0, monotonic()
     try:
         reader.assign([confluent_kafka.TopicPartition(part.topic, part.partition, part.start)])
@@ -117,24 +130,47 @@ def read_range(part: Range, job: TopicJob) -> Batches:
                 if error is not None or message.offset() >= part.end:
                     over = True
                     break
-                value = message.value()
-                ids.append(f"{part.topic}/{part.partition}/{message.offset()}")
-                documents.append(value)
-                filled += len(value or b"")
+                taken.append(message)
+                filled += len(message)
                 over = message.offset() == part.end - 1
                 if filled >= job.batch_bytes:
-                    yield _batch(ids, documents)
-                    ids, documents, filled = [], [], 0
-        if ids:
-            yield _batch(ids, documents)
+                    yield _batch(part, taken, job.keep)
+                    taken, filled = [], 0
+        if taken:
+            yield _batch(part, taken, job.keep)
     finally:
         reader.close()
 
 
-def _batch(ids: list[str], documents: list[bytes | None]) -> Any:
-    return pa.RecordBatch.from_arrays(
-        [blobs(ids, pa.string()), blobs(documents, pa.binary())], ["id", "document"]
-    )
+def _batch(part: Range, messages: list[Any], keep: tuple[str, ...]) -> Any:
+    ids = [f"{part.topic}/{part.partition}/{message.offset()}" for message in messages]
+    documents = [message.value() for message in messages]
+    columns = [blobs(ids, pa.string()), blobs(documents, pa.binary())]
+    columns += [_kept(name, part, messages) for name in keep]
+    return pa.RecordBatch.from_arrays(columns, ["id", "document", *keep])
+
+
+def _kept(name: str, part: Range, messages: list[Any]) -> Any:
+    kind = MESSAGE[name]
+    if name == "key":
+        return blobs([message.key() for message in messages], kind)
+    if name == "topic":
+        return blobs([part.topic] * len(messages), kind)
+    if name == "partition":
+        return from_numpy(np.full(len(messages), part.partition, np.int32))
+    if name == "offset":
+        return from_numpy(np.array([message.offset() for message in messages], np.int64))
+    if name == "timestamp":
+        milliseconds = np.array([message.timestamp()[1] for message in messages], np.int64)
+        return from_numpy(milliseconds * 1_000).cast(kind)
+    headers = [message.headers() or [] for message in messages]
+    ends = np.zeros(len(headers) + 1, np.int32)
+    np.cumsum([len(some) for some in headers], out=ends[1:])
+    each = [header for some in headers for header in some]
+    keys, values = ([header[which] for header in each] for which in (0, 1))
+    members = [blobs(keys, pa.string()), blobs(values, pa.binary())]
+    pairs = pa.StructArray.from_arrays(members, fields=list(_HEADER))
+    return pa.ListArray.from_arrays(from_numpy(ends), pairs, kind)
 
 
 def _where(part: Range) -> str:
