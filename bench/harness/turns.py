@@ -91,6 +91,18 @@ def timed(task: Callable[[], Result], clock: Clock = time.perf_counter) -> tuple
     return clock() - start, result
 
 
+def rest(seconds: float = 0.02) -> None:
+    """Waits until other threads of this process have nothing to do.
+
+    >>> rest()
+    """
+    while True:
+        start = time.process_time()
+        time.sleep(seconds)
+        if time.process_time() - start < seconds / 10:
+            return
+
+
 def family_clock() -> Clock:
     """Processor time of this process and of those below it; what it takes to read it is not counted.
 
