@@ -435,8 +435,11 @@ class Batch(Sequence[Matches | DocumentError]):
     def undecided(self) -> list[tuple[int, Id]]:
         """What took more evaluation steps than the limit: a document's place and a subscription's id."""
 
-    def to_arrow(self) -> Any:
-        """The ids of all documents as an Arrow list array; null for a bad document."""
+    def to_arrow(self, *, ordered: bool = True) -> Any:
+        """The ids of all documents as an Arrow list array; null for a bad document.
+
+        Ids that are integers come sooner, and in no order, if they need not be `ordered`.
+        """
 
     def to_groups(self) -> Groups:
         """The groups of subscriptions that each document matched, and the ids of each group."""

@@ -66,7 +66,8 @@ def test_lists_of_any_length_are_sent_whole(
         for at in range(2 * ALL)
         if "ab"[at % 2] in names
     ]
-    assert found == expected
+    assert [document for document, _ in found] == [document for document, _ in expected]
+    assert sorted(found) == sorted(expected)  # the matches of a document come in no order
 
 
 def test_a_dead_letter_stays_one_row(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import faulthandler
 import io
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -161,6 +162,29 @@ def test_a_batch_becomes_a_list_array_with_null_for_a_bad_document() -> None:
     assert mixed.to_pylist() == [None, ["x", "2"]]
     empty = index_of([]).match_many([]).to_arrow()
     assert len(empty) == 0
+
+
+@pytest.mark.parametrize(
+    "ids", [range(40), [*range(20), *range(100, 120)], [*range(20), "text", *range(30, 40)]]
+)
+def test_ids_in_no_order_are_the_same_and_there_once(ids: Sequence[str | int], tmp_path: Path) -> None:
+    index = index_of(ids)
+    for id in (3, 4, 15):  # they leave and come back, so lists hold them twice
+        index.add(id, "//b")
+        index.add(id, "//a")
+    index.add(5, "//b")
+    index.remove(6)
+    for each in (index, saved_as_image(index, tmp_path / "image")):
+        ordered = each.match_many(["<a/>", "<b>", "<c><b/></c>", "<a><b/></a>"]).to_arrow()
+        loose = each.match_many(["<a/>", "<b>", "<c><b/></c>", "<a><b/></a>"]).to_arrow(ordered=False)
+        assert [row and sorted(row, key=str) for row in loose.to_pylist()] == [
+            row and sorted(row, key=str) for row in ordered.to_pylist()
+        ]
+
+
+def saved_as_image(index: pathcast.Index, path: Path) -> pathcast.Index:
+    index.save_image(path)
+    return pathcast.Index.load_image(path)
 
 
 def test_an_error_of_a_batch_is_whole() -> None:

@@ -104,10 +104,11 @@ impl Column {
         }
     }
 
-    /// Appends the ids of a document.
-    pub(crate) fn extend(&mut self, matches: &Matches) {
+    /// Appends the ids of a document; numbers in no order, if none is asked for.
+    pub(crate) fn extend(&mut self, matches: &Matches, ordered: bool) {
         match self {
-            Self::Numbers(numbers) => matches.numbers(numbers),
+            Self::Numbers(numbers) if ordered => matches.numbers(numbers),
+            Self::Numbers(numbers) => matches.loose_numbers(numbers),
             Self::Texts { bytes, ends } => matches.texts(bytes, |end| ends.push(end)),
         }
     }

@@ -105,7 +105,7 @@ impl Matches {
     /// The ids as a `pyarrow.Array`: of integers if all ids of the index are, else of strings.
     fn to_arrow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut column = Column::new(self.inner.all_numbers());
-        column.extend(&self.inner);
+        column.extend(&self.inner, true);
         to_pyarrow(py, column.finish()?)
     }
 }
@@ -131,12 +131,13 @@ fn to_pyarrow(py: Python<'_>, array: ArrayRef) -> PyResult<Bound<'_, PyAny>> {
 fn lists_of_ids<'m>(
     results: impl Iterator<Item = Option<&'m pathcast_core::index::Matches>>,
     numbers: bool,
+    ordered: bool,
 ) -> PyResult<ListArray> {
     let mut column = Column::new(numbers);
     let mut offsets = vec![0];
     for result in results {
         if let Some(matches) = result {
-            column.extend(matches);
+            column.extend(matches, ordered);
         }
         offsets.push(i32::try_from(column.len()).map_err(|_| too_many())?);
     }
@@ -250,9 +251,10 @@ impl Batch {
     }
 
     /// A `pyarrow.ListArray` of ids, one list a document and null for a bad one; of integers if all ids of the
-    /// index are.
-    fn to_arrow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let ids = py.detach(|| lists_of_ids(self.results(), self.numbers))?;
+    /// index are. Integers come sooner, and in no order, if they need not be `ordered`.
+    #[pyo3(signature = (*, ordered=true))]
+    fn to_arrow<'py>(&self, py: Python<'py>, ordered: bool) -> PyResult<Bound<'py, PyAny>> {
+        let ids = py.detach(|| lists_of_ids(self.results(), self.numbers, ordered))?;
         to_pyarrow(py, self.or_null(ids))
     }
 
@@ -262,7 +264,7 @@ impl Batch {
             let Groups { members, matched, ends } = Groups::of(self.results());
             let offsets = ends.into_iter().map(|end| i32::try_from(end).map_err(|_| too_many()));
             let offsets: Vec<i32> = std::iter::once(Ok(0)).chain(offsets).collect::<PyResult<_>>()?;
-            let members = lists_of_ids(members.iter().map(Some), self.numbers)?;
+            let members = lists_of_ids(members.iter().map(Some), self.numbers, true)?;
             Ok((lists(Arc::new(UInt32Array::from(matched)), offsets), members))
         })?;
         let (documents, members) =

@@ -64,26 +64,31 @@ impl Fanout {
         expressions.iter().map(|&expression| self.counted(*entries.get(expression))).sum()
     }
 
-    /// Hands over the places of those who subscribe to one of several, in the order of the expressions; `here` tells who
-    /// of a place and an expression belong together.
+    /// Hands over the places of those who subscribe to one of several, some at a time and each once, in the order of the
+    /// expressions; `here` tells who of a place and an expression belong together.
     #[inline]
     pub(super) fn each(
         &self,
         expressions: &[ExpressionId],
         here: impl Fn(Slot, ExpressionId) -> bool,
-        mut take: impl FnMut(Slot),
+        mut take: impl FnMut(&[Slot]),
     ) {
         let mut entries = self.entries.in_order();
         for &expression in expressions {
             match *entries.get(expression) {
                 NOBODY => {}
-                slot if slot & LIST == 0 => take(slot),
+                slot if slot & LIST == 0 => take(&[slot]),
                 entry => {
                     let List { slots: list, live } = self.lists.get(entry & !LIST);
                     if list.len() == *live {
-                        list.iter().for_each(|&slot| take(slot));
+                        take(list);
                     } else {
-                        list.iter().filter(|&&slot| here(slot, expression)).for_each(|&slot| take(slot));
+                        let mut still: Vec<Slot> =
+                            list.iter().copied().filter(|&slot| here(slot, expression)).collect();
+                        // Who left and came back is in the list twice.
+                        still.sort_unstable();
+                        still.dedup();
+                        take(&still);
                     }
                 }
             }

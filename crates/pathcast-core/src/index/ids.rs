@@ -46,6 +46,8 @@ impl fmt::Display for Id {
 pub(super) struct Ids {
     chunks: Vec<Arc<Chunk>>,
     len: usize,
+    /// The first id, if all count up from it.
+    first: Option<i64>,
 }
 
 #[derive(Clone, Debug)]
@@ -162,6 +164,11 @@ impl Ids {
         if self.len.is_multiple_of(CHUNK) {
             self.chunks.push(Arc::new(Chunk::Counting { first: 0, len: 0 }));
         }
+        self.first = match id {
+            Id::Number(number) if self.len == 0 => Some(*number),
+            Id::Number(number) => self.first.filter(|first| first.checked_add(self.len as i64) == Some(*number)),
+            Id::Text(_) => None,
+        };
         self.len += 1;
         if let Some(chunk) = self.chunks.last_mut() {
             Arc::make_mut(chunk).push(id);
@@ -223,6 +230,18 @@ impl Ids {
         }
     }
 
+    /// Appends the numbers that the ids of places are, whatever their order.
+    #[inline]
+    pub(super) fn loose_numbers(&self, slots: &[Slot], out: &mut Vec<i64>) {
+        match self.first {
+            Some(first) => out.extend(slots.iter().map(|&slot| first + i64::from(slot))),
+            None => out.extend(slots.iter().map(|&slot| {
+                let (chunk, at) = self.find(slot);
+                chunk.number(at).unwrap_or_default()
+            })),
+        }
+    }
+
     /// Writes the id of a place as text.
     pub(super) fn write(&self, slot: Slot, out: &mut Vec<u8>) {
         let (chunk, at) = self.find(slot);
@@ -253,7 +272,7 @@ impl Ids {
     }
 
     pub(super) fn opened(image: &mut Reader<'_>) -> Result<Self, ImageError> {
-        let mut ids = Self { chunks: Vec::new(), len: image.number()? };
+        let mut ids = Self { chunks: Vec::new(), len: image.number()?, first: None };
         for _ in 0..ids.len.div_ceil(CHUNK) {
             ids.chunks.push(Arc::new(match image.one::<u8>()? {
                 0 => {
@@ -273,7 +292,18 @@ impl Ids {
                 }),
             }));
         }
+        ids.first = ids.counted();
         Ok(ids)
+    }
+
+    /// The first id, if all count up from it: each chunk, and from one chunk to the next.
+    fn counted(&self) -> Option<i64> {
+        let counts = |at: usize, first: i64| match *self.chunks[at] {
+            Chunk::Counting { first: found, .. } => first.checked_add((at * CHUNK) as i64) == Some(found),
+            _ => false,
+        };
+        let first = self.chunks.first()?.number(0)?;
+        (0..self.chunks.len()).all(|at| counts(at, first)).then_some(first)
     }
 
     /// Heap bytes held.

@@ -78,6 +78,11 @@ impl Matches {
         self.roster.numbers(&self.roster.slots(&self.expressions), out);
     }
 
+    /// Appends their ids in no order, which takes less time; for an index where all ids are numbers.
+    pub fn loose_numbers(&self, out: &mut Vec<i64>) {
+        self.roster.loose_numbers(&self.expressions, out);
+    }
+
     /// Appends the text of each id, in order of registration, and where it ends.
     pub fn texts(&self, bytes: &mut Vec<u8>, mut end: impl FnMut(usize)) {
         for slot in self.slots() {

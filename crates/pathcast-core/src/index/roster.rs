@@ -118,11 +118,13 @@ impl Roster {
         let words = self.places().div_ceil(64);
         if self.places() > 2 * self.fanout.len() && 16 * expressions.len() > words {
             let mut bits = vec![0_u64; words];
-            self.fanout.each(expressions, here, |slot| bits[slot as usize / 64] |= 1 << (slot % 64));
+            self.fanout.each(expressions, here, |some| {
+                some.iter().for_each(|slot| bits[*slot as usize / 64] |= 1 << (slot % 64));
+            });
             return Places::Many(bits);
         }
         let mut slots = Vec::with_capacity(expressions.len());
-        self.fanout.each(expressions, here, |slot| slots.push(slot));
+        self.fanout.each(expressions, here, |some| slots.extend_from_slice(some));
         Places::of(slots, self.places())
     }
 
@@ -132,6 +134,12 @@ impl Roster {
             Places::Few(slots) => self.ids.few_numbers(slots, out),
             Places::Many(bits) => self.ids.many_numbers(bits, out),
         }
+    }
+
+    /// Appends the ids of several expressions' subscriptions, all of them numbers, in no order.
+    pub(super) fn loose_numbers(&self, expressions: &[ExpressionId], out: &mut Vec<i64>) {
+        let here = |slot, expression| self.expression(slot) == expression;
+        self.fanout.each(expressions, here, |some| self.ids.loose_numbers(some, out));
     }
 
     /// The next edition, without any place.
@@ -197,7 +205,10 @@ mod tests {
                 roster.seat(&Id::Number(7 * i64::from(place)), expression, 0);
             }
             for gone in (0..number).step_by(11) {
-                roster.leave(gone);
+                let before = roster.leave(gone);
+                if gone % 22 == 0 {
+                    roster.join(gone, before); // its expression's list may have it twice now
+                }
             }
             let expected: Vec<Slot> =
                 roster.taken().filter(|&slot| matched.contains(&roster.expression(slot))).collect();
@@ -206,6 +217,10 @@ mod tests {
             roster.numbers(&places, &mut numbers);
             assert_eq!(numbers, expected.iter().map(|&slot| 7 * i64::from(slot)).collect::<Vec<_>>());
             assert_eq!(places.into_vec(), expected);
+            let mut loose = Vec::new();
+            roster.loose_numbers(&matched, &mut loose);
+            loose.sort_unstable();
+            assert_eq!(loose, numbers);
             assert_eq!(roster.total(&matched), expected.len());
             assert_eq!(roster.compacted().slots(&matched).into_vec().len(), expected.len());
         }

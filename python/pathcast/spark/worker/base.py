@@ -114,9 +114,9 @@ class Base:
 
 
 def answers(index: Index, documents: Any, form: str) -> tuple[list[Any], dict[int, Any], list[Any]]:
-    """Lists of ids or groups, as arrays; what is wrong with bad documents; and what was not decided."""
+    """Lists of ids, in order or `loose`, or groups; what is wrong with documents; what was not decided."""
     results = index.match_many(documents)
-    arrays = list(results.to_groups()) if form == "groups" else [results.to_arrow()]
+    arrays = list(results.to_groups()) if form == "groups" else [results.to_arrow(ordered=form != "loose")]
     bad = pc.indices_nonzero(pc.is_null(arrays[0])).to_pylist()
     return arrays, {place: results[place].args for place in bad}, results.undecided
 

@@ -74,6 +74,7 @@ def match_batches(batches: Batches, job: MatchJob, meter: Meter | None = None) -
     shard = open_shard(job.shard, own=job.nodes) if job.shard else _checking(job)
     documents_at_once = max(1, _MATCHES // max(1, len(shard.index)))
     waiting = reporter()
+    ordered = job.result == "grouped"  # rows have no order
     for batch in batches:
         at = 0
         ends = _ends(batch.column(1))
@@ -90,7 +91,7 @@ def match_batches(batches: Batches, job: MatchJob, meter: Meter | None = None) -
             started = perf_counter_ns()
             results = shard.index.match_many(documents)
             groups = results.to_groups() if job.result == "delivered" else None
-            lists = groups.documents if groups else results.to_arrow()
+            lists = groups.documents if groups else results.to_arrow(ordered=ordered)
             matched = count(groups) if groups else len(lists.values)
             if meter:
                 meter.core_ns += perf_counter_ns() - started

@@ -52,7 +52,7 @@ class Router:
 
     def concerned(self, documents: Any) -> Any:
         """A row for each shard: which documents concern it. A bad one concerns the first shard alone."""
-        found = self.index.match_many(documents).to_arrow()
+        found = self.index.match_many(documents).to_arrow(ordered=False)
         concerned = np.zeros((self.count, len(documents)), bool)
         shards = self.shards.take(found.values)
         of = to_numpy(pc.list_parent_indices(found))[to_numpy(pc.list_parent_indices(shards))]

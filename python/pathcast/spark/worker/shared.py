@@ -99,9 +99,10 @@ class SharedMatches:
         self.undecided: list[tuple[int, int]] = []
         """Once the answer was asked for."""
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self, *, ordered: bool = True) -> Any:
         """A list of row numbers for each document, null for a bad one."""
-        (lists,), self._bad, self.undecided = self._index.ask(self._documents, "lists")
+        form = "lists" if ordered else "loose"
+        (lists,), self._bad, self.undecided = self._index.ask(self._documents, form)
         return lists
 
     def to_groups(self) -> Groups:
