@@ -86,8 +86,9 @@ def _last(curves: chart.Curves, one: str, other: str) -> float:
 
 
 FIRST = (
-    "clusters by the first predicate rule out little here, where nearly every path satisfies "
-    "it, and occurrence determination is a few machine operations, which leaves little to be saved"
+    "clusters by the first predicate rule out little here, where it is true for most of the "
+    "expressions tried, and occurrence determination is a few machine operations, which leaves "
+    "little to be saved"
 )
 SHARE = (
     "the documents here match a larger share of the expressions, which slows YFilter down more than "
