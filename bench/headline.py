@@ -29,6 +29,7 @@ Table = Callable[[Path], str]
 FILES = {
     "auto": "engines",
     "losses": "engines",
+    "xfilter": "engines",
     "service-size": "service",
     "relational-claims": "relational-paper",
     "spark-arithmetic": "spark-placement",
@@ -264,9 +265,26 @@ def _shown(column: str, value: float) -> str:
     return f"{value:,.2f}" if abs(value) < 10 and value % 1 else f"{value:,.0f}"
 
 
+def xfilter(results: Path) -> str:
+    """XFilter as a multiple of YFilter on NITF, by number of subscriptions."""
+    found: dict[int, dict[str, float]] = {}
+    for row in _rows(results, "engines"):
+        workload, size, engine = _split(row)
+        if workload == "nitf":
+            found.setdefault(size, {})[engine] = _value(row, "unseen arrow µs")
+    names = ("xfilter", "xfilter-lb")
+    cells = [
+        (f"{size:,}", *(_times(times.get(name, nan) / times["yfilter"]) for name in names))
+        for size, times in found.items()
+        if "yfilter" in times
+    ]
+    return _markdown(("distinct queries", *(f"`{name}` / `yfilter`" for name in names)), cells)
+
+
 TABLES: dict[str, Table] = {
     "auto": auto,
     "losses": losses,
+    "xfilter": xfilter,
     "xtrie": claims,
     "engines": engines,
     "peers": peers,

@@ -94,7 +94,7 @@ def duplicates(kept: Kept, _: Plan) -> Iterator[Row]:
 
 
 def wildcards(kept: Kept, _: Plan) -> Iterator[Row]:
-    """Figure 8: half a million expressions, with more and more wildcards; after it the same with ``//``."""
+    """Figure 8: two million expressions, with more and more wildcards; after it the same with ``//``."""
     schema = schema_of("nitf")
     if schema is None:
         return

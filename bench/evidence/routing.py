@@ -56,7 +56,7 @@ SHARED = (
 )
 EXACT = (
     "covering is decided exactly here, where the paper's algorithm misses a fifth of the covers, and a "
-    "thousand distinct queries over a DTD of some eighty paths cover each other almost all; then hardly a "
+    "thousand distinct queries over a DTD of 75 paths cover each other almost all; then hardly a "
     "subscription is left for advertisements to hold back, and publications are most of the traffic"
 )
 
@@ -77,13 +77,13 @@ def _tables_verdict(results: Results) -> Verdict:
                 "The generator's sets are covered to half or more", min(found.values()) >= 50, text, UNSAID
             ),
             Check(
-                "a set exists of which about 90 % are covered",
+                "of one of them about 90 % are covered",
                 any(80 <= each <= 95 for each in found.values()),
                 text,
                 UNSAID,
             ),
             Check(
-                "and one of which about half are",
+                "and of one about half",
                 any(35 <= each <= 65 for each in found.values()),
                 f"{text}; tuned sets {listed(tuned, _percent)}",
                 UNSAID,
