@@ -19,7 +19,7 @@ from bench.filters import attribute_values, with_filters
 from bench.harness.answers import WrongAnswerError, check
 from bench.harness.columns import BESIDE, Form, forms
 from bench.harness.kept import Kept, Row
-from bench.harness.turns import Times, in_turns, scale, timed
+from bench.harness.turns import Times, in_turns, rest, scale, timed
 from bench.plan import Plan
 from bench.xtrie_sets import size
 from pathcast import _core
@@ -169,6 +169,7 @@ def _growing(
         for index in made.values():
             index.add_many(enumerate(more, len(asked)))
         asked += more
+        rest()  # growing lets go of memory, which a thread gives back
         if not all(map(kept.has, labels[at].values())):
             yield from _rows(labels[at], made, schema, asked, form)
 
