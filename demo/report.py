@@ -77,7 +77,7 @@ def write_report(places: Places, figures: Figures) -> Path:
 def _page(figures: Figures) -> str:
     core = figures.core_share
     busy = figures.cores * (figures.seconds["match"] + figures.seconds["match, cold"])
-    match_parts = [("the core", busy * core), ("Spark, Arrow and disk", busy * (1 - core))]
+    match_parts = [("Pathcast", busy * core), ("Spark, Arrow and disk", busy * (1 - core))]
     good = figures.documents - len(figures.dead)
     accidents = [letter for letter in figures.dead if not letter.doc_id.startswith(STRANGER)]
     attacks = [letter for letter in figures.dead if letter.doc_id.startswith(STRANGER)]
@@ -96,10 +96,10 @@ def _page(figures: Figures) -> str:
         ),
         section(
             shares(match_parts),
-            title="Matching: Spark and the core",
-            says=f"{figures.cores} cores were busy for {busy / figures.cores:.1f} s. One thread of the "
-            f"core, without Spark, needs {figures.core_seconds:.1f} s for the same documents and gives the "
-            "same answers. The rest is what Spark costs, starting its workers included.",
+            title="Matching: Spark and Pathcast",
+            says=f"Matching took {busy / figures.cores:.1f} s on {figures.cores} processors. One thread of "
+            f"Pathcast, without Spark, needs {figures.core_seconds:.1f} s for the same documents and gives "
+            "the same answers. The rest is what Spark costs, starting its workers included.",
         ),
         section(
             bars([(name, deliveries) for name, deliveries, _ in figures.subscribers[:SHOWN]]),

@@ -14,14 +14,14 @@ HEADLINES = {
     "politics": "{place} argues over the {topic} as {person} calls for a vote",
     "markets": "{company} moves {move:+.1f} percent in {place} on news about {topic}",
     "sports": "{place} and {other} meet: {topic} decides the night",
-    "weather": "{topic} reaches {place}, services on alert",
-    "culture": "A {topic} in {place} draws crowds from {other}",
+    "weather": "{place} prepares for {topic}, services on alert",
+    "culture": "{article} {topic} in {place} draws crowds from {other}",
 }
 OPENINGS = {
     "politics": "The {topic} divided the council of {place}, and {other} is watching.",
     "markets": "Traders in {place} and {other} blamed the price of {topic}.",
     "sports": "They came from {other} by the trainload, and the {topic} is all that {place} talks about.",
-    "weather": "The {topic} came to {place} in the night. Ferries to {other} stay in port.",
+    "weather": "The {topic} has reached {place}. Trains to {other} are late.",
     "culture": "The {topic} opened in {place}; half of the audience had come from {other}.",
 }
 
@@ -36,11 +36,18 @@ def stories(number: int, seed: int) -> Iterator[tuple[str, bytes]]:
 
 def _story(random: Random, name: str) -> str:
     choice = random.choice
-    category, place, other, person = choice(CATEGORIES), choice(_PLACES), choice(_PLACES), choice(PEOPLE)
+    category, person = choice(CATEGORIES), choice(PEOPLE)
+    place, other = random.sample(_PLACES, 2)  # nobody plays against themselves
     topic, ticker = choice(TOPICS[category]), choice(_TICKERS)
     move = round(random.gauss(0, 4), 1) or 0.1
     headline = HEADLINES[category].format(
-        place=place, other=other, person=person, topic=topic, company=COMPANIES[ticker], move=move
+        article="An" if topic[0] in "aeio" else "A",
+        place=place,
+        other=other,
+        person=person,
+        topic=topic,
+        company=COMPANIES[ticker],
+        move=move,
     )
     speaker, day = choice(PEOPLE), random.randrange(1, 29)
     return (

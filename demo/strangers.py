@@ -43,13 +43,13 @@ DAMAGE: tuple[Damage, ...] = (_torn, _crossed, _entity, _bytes, _twice, _empty, 
 
 
 def _laughs() -> bytes:
-    """Ten entities, each ten times the one before: ten billion letters from one kilobyte."""
+    """Ten entities, each ten times the one before: two billion letters from one kilobyte."""
     declared = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10 if n else "ha"}">' for n in range(10))
     return f"<!DOCTYPE news [{declared}]><news>&e9;</news>".encode()
 
 
 ATTACKS: dict[str, bytes] = {
-    "an entity that grows to ten billion letters": _laughs(),
+    "an entity that grows to two billion letters": _laughs(),
     "a file of the server as an entity": b'<!DOCTYPE news [<!ENTITY f SYSTEM "file:///etc/passwd">]><news>&f;</news>',
     "a hundred thousand open elements": b"<news>" * 100_000,
     "a hundred thousand attributes": b"<news " + b" ".join(b'a%d=""' % n for n in range(100_000)) + b"/>",

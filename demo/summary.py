@@ -57,7 +57,7 @@ def _whole(figures: Figures) -> Table:
         ("deliveries", f"{figures.deliveries:,} to {len(figures.subscribers):,} subscribers, one copy each"),
         (
             "time",
-            f"matching took {matching:.1f} s on {figures.cores} cores: the core needs "
+            f"matching took {matching:.1f} s on {figures.cores} cores: Pathcast needs "
             f"{core:.0f} % of that, Spark {100 - core:.0f} %",
         ),
     ):

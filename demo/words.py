@@ -40,7 +40,7 @@ TOPICS = {
     "markets": ("copper", "wheat", "cotton", "lithium", "coffee", "timber"),
     "sports": ("final", "transfer", "injury", "record", "derby", "upset"),
     "weather": ("storm", "flood", "drought", "heatwave", "snow", "fog"),
-    "culture": ("festival", "museum", "opera", "novel", "exhibition", "premiere"),
+    "culture": ("festival", "museum", "opera", "concert", "exhibition", "premiere"),
 }
 SAYINGS = (
     "We will know more by the end of the week", "Nobody here expected it so soon",

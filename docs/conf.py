@@ -45,5 +45,6 @@ pygments_dark_style = "github-dark"  # furo's own choice underlines names of mod
 html_title = f"Pathcast {release}"
 html_copy_source = False
 html_show_sourcelink = False
+html_favicon = "../python/pathcast/service/pages/static/icon.svg"
 html_static_path = ["static"]
 html_css_files = ["site.css"]

@@ -61,6 +61,21 @@ def test_optional_dependencies_are_not_needed(statement: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize(
+    ("room", "missing", "extra"),
+    [
+        ("pathcast.spark", "pyarrow", "spark"),
+        ("pathcast.spark", "pyspark", "spark"),
+        ("pathcast.network.transports.kafka", "confluent_kafka", "kafka"),
+        ("pathcast.reference", "lxml", "reference"),
+    ],
+)
+def test_who_imports_a_room_without_its_extra_is_told_which(room: str, missing: str, extra: str) -> None:
+    program = BLOCKED.format(blocked={missing}, statement=f"import {room}")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert f"{room} needs {missing}: pip install 'pathcast[{extra}]'" in done.stderr.splitlines()[-1]
+
+
 def test_a_library_needs_no_command_line() -> None:
     program = BLOCKED.format(blocked={"typer", "rich"}, statement="import pathcast")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

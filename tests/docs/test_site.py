@@ -69,6 +69,19 @@ def test_the_site(site: Path) -> None:
     assert 'url=docs/index.html"' in (site / "index.html").read_text(encoding="utf-8")
     assert "docs/reference/library" in (site / "searchindex.js").read_text(encoding="utf-8")
 
+    # Who has no checkout finds the files that a guide works on.
+    for page_name, folder in (
+        ("guides/tenders", "tenders"),
+        ("guides/clinical", "clinical"),
+        ("guides/alerts", "alerts"),
+        ("tutorial", "news/documents"),
+    ):
+        offered = re.findall(
+            r'href="[./]*(_downloads/[^"]+)"', (site / f"docs/{page_name}.html").read_text(encoding="utf-8")
+        )
+        for example in (ROOT / "examples" / folder).rglob("*.*"):
+            assert example.read_bytes() in [(site / each).read_bytes() for each in offered], example
+
     # The reference names everything public.
     reference = site / "docs/reference"
     for page_name, module in (

@@ -162,7 +162,7 @@ def test_a_small_demo(tmp_path: Path) -> None:
     report = (tmp_path / "demo/report.html").read_text(encoding="utf-8")
     assert report.count('<ul class="bars"><li>') == 2
     assert report.count("<svg") == 2, "the histogram, for a desk and for a phone"
-    assert re.search(r"<li>the core <b>\d+%</b></li><li>Spark, Arrow and disk <b>\d+%</b></li>", report)
+    assert re.search(r"<li>Pathcast <b>\d+%</b></li><li>Spark, Arrow and disk <b>\d+%</b></li>", report)
     assert report.count("<mark>") == 8, "the spot of every accident is marked"
     assert "nested deeper than the limit" in report, "the bad actor's documents are answered for"
     assert "The inbox of " in report

@@ -60,6 +60,23 @@ def test_nothing_in_the_place_of_a_document() -> None:
         index.match(None)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("name", ["news.xml", "documents/2026 10/news.xml"])
+def test_the_name_of_a_file_is_no_document(name: str) -> None:
+    with pytest.raises(pathcast.DocumentError, match=r"give a file as pathlib\.Path") as caught:
+        pathcast.Index().match(name)
+    assert (caught.value.kind, caught.value.line, caught.value.column) == ("malformed", 1, 1)
+    (answer,) = pathcast.Index().match_many([name])
+    assert isinstance(answer, pathcast.DocumentError)
+    with pytest.raises(pathcast.DocumentError, match="pathlib"):
+        pathcast.explain("/news", name)
+
+
+def test_an_unknown_engine_names_those_that_are_public() -> None:
+    with pytest.raises(ValueError, match="there is no engine 'fast'; there are ") as caught:
+        pathcast.Index("fast")
+    assert str(caught.value).split("there are ")[1].split(", ") == list(pathcast.engines())
+
+
 @pytest.mark.parametrize("threads", [0, -1])
 def test_too_few_threads(threads: int) -> None:
     with pytest.raises(ValueError, match=f"threads must be at least 1, not {threads}"):

@@ -31,6 +31,7 @@ impl Source {
         let py = document.py();
         if let Ok(text) = document.cast::<PyString>() {
             return Ok(match PyBackedStr::try_from(text.clone()) {
+                Ok(text) if is_file_name(&text) => Self::Refused(file_name()),
                 Ok(text) => Self::Text(text),
                 // Python strings may hold lone surrogates, XML may not.
                 Err(error) => Self::Refused(DocumentError {
@@ -92,6 +93,18 @@ impl Source {
     pub(crate) fn take_exception(&mut self) -> Option<PyErr> {
         if let Self::Stream(file) = self { file.exception.take() } else { None }
     }
+}
+
+/// Whether a text is the name of a file where a document should be: no document ends like this.
+fn is_file_name(text: &str) -> bool {
+    text.ends_with(".xml") && !text.contains('<')
+}
+
+/// The answer for such a text: the reader's, and what to do.
+fn file_name() -> DocumentError {
+    let reason =
+        "text is not allowed before the root element; a str is XML text: give a file as pathlib.Path";
+    DocumentError { kind: DocumentErrorKind::Malformed, reason: reason.to_owned(), line: 1, column: 1 }
 }
 
 /// The answer for a null in a column of documents.

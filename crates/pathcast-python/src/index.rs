@@ -107,8 +107,8 @@ impl Index {
         entities: BTreeMap<String, String>,
     ) -> PyResult<Self> {
         let Some(engine) = EngineKind::find(engine, ENGINES) else {
-            let all: Vec<_> = ENGINES.iter().map(|kind| kind.name).collect();
-            let message = format!("there is no engine '{engine}'; there are {}", all.join(", "));
+            let all = crate::engines(false).join(", ");
+            let message = format!("there is no engine '{engine}'; there are {all}");
             return Err(PyValueError::new_err(message));
         };
         let Some(attribute_filters) = AttributeFilters::from_name(attribute_filters) else {

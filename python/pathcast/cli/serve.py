@@ -7,7 +7,7 @@ import ipaddress
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from pathcast.service.settings import Network
 
 _PORT = 8080
+Port: TypeAlias = Annotated[
+    int, typer.Option("--port", min=0, max=65_535, metavar="P", help="0 picks a free one.")
+]
 
 
 def serve(
@@ -35,7 +38,7 @@ def serve(
         ),
     ] = None,
     host: Annotated[str, typer.Option("--host", metavar="H", help="Where to listen.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", metavar="P", help="0 picks a free one.")] = _PORT,
+    port: Port = _PORT,
     allow_webhooks_to: Annotated[
         list[str] | None,
         typer.Option(
@@ -100,7 +103,7 @@ def serve(
 
 def playground(
     host: Annotated[str, typer.Option("--host", metavar="H", help="Where to listen.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", metavar="P", help="0 picks a free one.")] = _PORT,
+    port: Port = _PORT,
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Show it in a browser.")] = True,
     version: Version = False,
 ) -> None:

@@ -33,7 +33,12 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, TypeAlias
 
-from lxml import etree
+try:
+    from lxml import etree
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "pathcast.reference needs lxml: pip install 'pathcast[reference]'", name=error.name
+    ) from None
 
 from pathcast.reference.names import Names, Question
 from pathcast.reference.ordered import OrderedPattern

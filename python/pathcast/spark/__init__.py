@@ -14,22 +14,29 @@ without taking their documents through Java, with the data source `PathcastDataS
     matches, dead = match(documents, subscriptions)
 """
 
-from pathcast.spark.driver.compile import compile_subscriptions, update_subscriptions
-from pathcast.spark.driver.compiled import Compiled, RejectedSubscriptions, remove_unused
-from pathcast.spark.driver.datasource import PathcastDataSource
-from pathcast.spark.driver.delivery_ids import delivery_id, document_hash
-from pathcast.spark.driver.documents import kafka_documents, read_documents
-from pathcast.spark.driver.functions import register_functions
-from pathcast.spark.driver.kafka_sink import KafkaSink
-from pathcast.spark.driver.listener import MetricsListener, StreamProgress
-from pathcast.spark.driver.match import Matched, match, match_tagged, split_tagged
-from pathcast.spark.driver.match_files import match_files
-from pathcast.spark.driver.outbox_log import acknowledge_outbox, read_outbox, write_outboxes
-from pathcast.spark.driver.outboxes import deliver, send_outboxes
-from pathcast.spark.driver.sinks import Batch, FileSink, Sink, StreamError, read_deliveries
-from pathcast.spark.driver.stream import stream
-from pathcast.spark.driver.stream_state import BatchMetrics
-from pathcast.spark.options import MatchOptions
+try:
+    from pathcast.spark.driver.compile import compile_subscriptions, update_subscriptions
+    from pathcast.spark.driver.compiled import Compiled, RejectedSubscriptions, remove_unused
+    from pathcast.spark.driver.datasource import PathcastDataSource
+    from pathcast.spark.driver.delivery_ids import delivery_id, document_hash
+    from pathcast.spark.driver.documents import kafka_documents, read_documents
+    from pathcast.spark.driver.functions import register_functions
+    from pathcast.spark.driver.kafka_sink import KafkaSink
+    from pathcast.spark.driver.listener import MetricsListener, StreamProgress
+    from pathcast.spark.driver.match import Matched, match, match_tagged, split_tagged
+    from pathcast.spark.driver.match_files import match_files
+    from pathcast.spark.driver.outbox_log import acknowledge_outbox, read_outbox, write_outboxes
+    from pathcast.spark.driver.outboxes import deliver, send_outboxes
+    from pathcast.spark.driver.sinks import Batch, FileSink, Sink, StreamError, read_deliveries
+    from pathcast.spark.driver.stream import stream
+    from pathcast.spark.driver.stream_state import BatchMetrics
+    from pathcast.spark.options import MatchOptions
+except ModuleNotFoundError as error:
+    if error.name not in ("pyarrow", "pyspark"):
+        raise
+    raise ModuleNotFoundError(
+        f"pathcast.spark needs {error.name}: pip install 'pathcast[spark]'", name=error.name
+    ) from None
 
 __all__ = [
     "Batch",

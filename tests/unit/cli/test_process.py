@@ -37,6 +37,15 @@ def test_help_and_version_everywhere(command: list[str]) -> None:
     assert version == f"pathcast {pathcast.__version__}\n"
 
 
+@pytest.mark.parametrize("command", ["serve", "playground"])
+@pytest.mark.parametrize("port", ["99999", "-1"])
+def test_a_port_that_is_none(command: str, port: str, run: Run) -> None:
+    """Without a bound the system takes the port modulo 65,536."""
+    done = run(command, "--port", port)
+    assert done.exit_code == 2
+    assert "'--port': it must be at " in done.stderr
+
+
 def commands() -> list[list[str]]:
     """Every command and group of commands."""
     from typer.main import get_command

@@ -48,6 +48,19 @@ pub(super) fn function(name: &str) -> Option<String> {
     }
 }
 
+/// What XPath has in the place of a sign that other languages have; `=` is the second one of `==`.
+pub(super) fn sign(character: char) -> Option<&'static str> {
+    match character {
+        '=' => Some("XPath compares with one =, not with =="),
+        '&' => Some("XPath has no &: `and` joins conditions"),
+        '!' => Some("XPath 1.0 has ! only in !=: not() negates"),
+        '‘' | '’' | '‚' | '“' | '”' | '„' | '`' | '´' => {
+            Some("a literal stands between ' and ' or between \" and \"")
+        }
+        _ => None,
+    }
+}
+
 /// Why a word where an operator is expected is refused; `None` if it is no operator anywhere.
 pub(super) fn operator(word: &str) -> Option<String> {
     let known = matches!(

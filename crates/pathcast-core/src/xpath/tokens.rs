@@ -140,6 +140,7 @@ impl<'a> Tokens<'a> {
             [b')', ..] => (Kind::CloseParenthesis, 1),
             [b'[', ..] => (Kind::OpenBracket, 1),
             [b']', ..] => (Kind::CloseBracket, 1),
+            [b'=', b'=', ..] => return Err(self.foreign_character(start + 1)),
             [b'|', ..] => (Kind::Pipe, 1),
             [b'+', ..] => (Kind::Plus, 1),
             [b'-', ..] => (Kind::Minus, 1),
@@ -269,7 +270,10 @@ impl<'a> Tokens<'a> {
 
     fn foreign_character(&mut self, at: usize) -> Box<XPathError> {
         let message = match self.source[at..].chars().next() {
-            Some(character) => format!("no token of XPath starts with {character:?}"),
+            Some(character) => match refusals::sign(character) {
+                Some(hint) => hint.into(),
+                None => format!("no token of XPath starts with {character:?}"),
+            },
             None => "a name is missing at the end".into(),
         };
         self.syntax(at, message)

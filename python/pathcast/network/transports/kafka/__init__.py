@@ -8,10 +8,18 @@ inbox. A crash undoes all of it or nothing, so readers of committed messages see
 `KafkaClient` a publisher or subscriber.
 """
 
-from pathcast.network.transports.kafka.client import KafkaClient
-from pathcast.network.transports.kafka.connection import FencedError, TransportError
-from pathcast.network.transports.kafka.documents import DocumentGoneError
-from pathcast.network.transports.kafka.process import KafkaBroker
-from pathcast.network.transports.kafka.share import KafkaShare
+try:
+    from pathcast.network.transports.kafka.client import KafkaClient
+    from pathcast.network.transports.kafka.connection import FencedError, TransportError
+    from pathcast.network.transports.kafka.documents import DocumentGoneError
+    from pathcast.network.transports.kafka.process import KafkaBroker
+    from pathcast.network.transports.kafka.share import KafkaShare
+except ModuleNotFoundError as error:
+    if error.name not in ("confluent_kafka", "cryptography"):
+        raise
+    raise ModuleNotFoundError(
+        f"pathcast.network.transports.kafka needs {error.name}: pip install 'pathcast[kafka]'",
+        name=error.name,
+    ) from None
 
 __all__ = ["DocumentGoneError", "FencedError", "KafkaBroker", "KafkaClient", "KafkaShare", "TransportError"]
