@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 
 from pathcast.spark import kafka_documents, match, match_tagged, read_documents, split_tagged
+from tests.spark.conftest import KIND
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -42,6 +43,18 @@ def test_a_folder_of_files(spark: SparkSession, folder: Path) -> None:
     subscriptions = spark.createDataFrame([("s", "/b")], "id string, xpath string")
     matches, dead = match(documents, subscriptions)
     assert (matches.count(), dead.count()) == (1, 0)
+
+
+@pytest.mark.skipif(KIND == "connect", reason="a Connect session does not tell how large files are")
+def test_small_files_share_tasks(spark: SparkSession, tmp_path: Path) -> None:
+    for number in range(400):
+        (tmp_path / f"{number}.xml").write_text("<a/>")
+    for format in ("xml", "archive"):
+        documents = read_documents(spark, str(tmp_path), format=format)
+        assert documents.rdd.getNumPartitions() <= 9  # four for each core, and one that looks for long ones
+        assert len(texts(documents, tmp_path)) == 400
+    (tmp_path / "0.xml").write_bytes(b"x" * (200 << 20))
+    assert read_documents(spark, str(tmp_path), format="xml").rdd.getNumPartitions() > 9
 
 
 def test_a_file_beyond_the_limit_becomes_a_dead_letter(spark: SparkSession, folder: Path) -> None:
