@@ -310,6 +310,7 @@ def stream(
     ] = None,
     id: DocumentId = "doc_id",
     document: DocumentColumn = "xml",
+    keep: Keep = None,
     option: Settings = None,
     trigger: Annotated[
         str | None,
@@ -352,6 +353,7 @@ def stream(
             id=id,
             document=document,
             options=named(option, "--option takes KEY=VALUE"),
+            keep=keep or (),
             schema=schema,
             streaming=True,
         )
@@ -364,6 +366,7 @@ def stream(
             document=document,
             engine=engine,
             mode=mode.value,
+            keep=keep or (),
             trigger=trigger,
             on_batch=told,
         )
