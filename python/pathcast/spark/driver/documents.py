@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import BinaryType, StringType, StructType
 
 from pathcast.spark.driver.columns import column_type, quoted
-from pathcast.spark.driver.shipping import is_connect
 from pathcast.spark.driver.workers import bound_batches, on_worker
 from pathcast.spark.options import BATCH_BYTES
 from pathcast.spark.worker.split import MAX_RECORD, Splitter, problem
@@ -32,8 +31,6 @@ _SUFFIXES = {
     "avro": "avro",
 }
 _TABLES = ("parquet", "json", "delta", "orc", "avro")
-_TASKS_A_CORE = 4
-_TASK_BYTES = 16 << 20  # of files that a task reads, beyond that
 FORMATS = ("xml", "archive", *_TABLES, "kafka")
 
 
@@ -106,13 +103,10 @@ def read_documents(
         reader = reader.schema(_FILES)
     files = (reader if glob is None else reader.option("pathGlobFilter", glob)).load(path)
     bound_batches(spark, BATCH_BYTES)
-    tasks = None if streaming or is_connect(spark) else _tasks(files)
     if format == "xml" and record is None:
-        return _whole(files, max_bytes, tasks).toDF(id, document)
+        return _whole(files, max_bytes).toDF(id, document)
     job = UnpackJob(record, max_bytes, BATCH_BYTES)
     paths = files.select("path")
-    if tasks is not None:
-        paths = paths.coalesce(tasks)
     documents = paths.mapInArrow(on_worker(unpack_files, job), "id string, document binary")
     if record is not None and not streaming:
         # By id and not round robin: a task that runs again must give the same rows to the same places.
@@ -137,26 +131,16 @@ def kafka_documents(
     return records.select(name.alias(id), F.col("value").alias(document), *kept)
 
 
-def _whole(files: DataFrame, max_bytes: int, tasks: int | None) -> DataFrame:
+def _whole(files: DataFrame, max_bytes: int) -> DataFrame:
     """Each file as a cell. Spark fails on one beyond 2 GiB, so long ones are told apart without reading.
 
-    One task looks for them, at lengths only.
+    One task looks for them, at lengths only. The others are not put together here: that copies each file
+    once more.
     """
     small = files.where(F.col("length") <= max_bytes).select("path", "content")
     note = problem(f"longer than {max_bytes:,} bytes")
     long = files.where(F.col("length") > max_bytes).select("path", F.lit(note).alias("content"))
-    return (small if tasks is None else small.coalesce(tasks)).union(long.coalesce(1))
-
-
-def _tasks(files: DataFrame) -> int:
-    """At most how many tasks shall read these files: a few for each core, or one for so many bytes.
-
-    Spark counts each file as 4 MB and more, so thirty small ones would be a task. A Connect session does not
-    tell how large files are.
-    """
-    plan: Any = files._jdf.queryExecution().optimizedPlan()
-    size = int(str(plan.stats().sizeInBytes()))  # however large
-    return max(_TASKS_A_CORE * files.sparkSession.sparkContext.defaultParallelism, -(-size // _TASK_BYTES))
+    return small.union(long.coalesce(1))
 
 
 def _guessed(spark: SparkSession, path: str, glob: str | None, recursive: bool) -> str:
