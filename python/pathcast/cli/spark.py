@@ -469,6 +469,7 @@ def _missing(error: ModuleNotFoundError) -> str:
 def _spark(command: str, master: str | None, memory: str) -> Iterator[SparkSession]:
     """A session for a command; what Spark or our own code refuses becomes a sentence and status 2."""
     try:
+        from py4j.protocol import Py4JNetworkError
         from pyspark.errors import PySparkException
 
         from pathcast.spark.driver.session import session
@@ -480,10 +481,19 @@ def _spark(command: str, master: str | None, memory: str) -> Iterator[SparkSessi
     try:
         with session(f"pathcast {command}", master=master, memory=memory) as spark:
             yield spark
+    except (ConnectionError, Py4JNetworkError):
+        fail(f"pathcast: {_ENDED}")
     except PySparkException as error:
         fail(f"pathcast: {printable(_reason(str(error)))}")
     except (PathcastError, ValueError, TypeError) as error:
         fail(f"pathcast: {printable(str(error))}")
+
+
+_ENDED = (
+    "Spark's Java process ended before the work did; what it wrote above says why. If its memory was too "
+    "small (OutOfMemoryError), give it more with --memory: a file is read whole, and takes up to ten times "
+    "its size"
+)
 
 
 def _reason(text: str) -> str:
