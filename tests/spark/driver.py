@@ -44,8 +44,11 @@ def session(master: str, **settings: str) -> SparkSession:
 def compile_all(folder: Path) -> None:
     """Compiles every version; each is switched to by copying its manifest."""
     spark = session("local[1]")
-    for number, rows in enumerate(json.loads((folder / "world.json").read_text())["versions"]):
-        table = spark.createDataFrame([tuple(row) for row in rows], "id string, xpath string")
+    settings = json.loads((folder / "world.json").read_text())
+    # Subscriptions that match nothing, so that the files have the size of real ones.
+    fillers = [(f"f{number}", f"/never[@n = '{number}']") for number in range(settings.get("fillers", 0))]
+    for number, rows in enumerate(settings["versions"]):
+        table = spark.createDataFrame([*map(tuple, rows), *fillers], "id string, xpath string")
         compiled = compile_subscriptions(table, folder / "index", shards=2)
         manifest = (folder / "index/manifest.json").read_bytes()
         (folder / f"manifest-{number}.json").write_bytes(manifest)
@@ -95,14 +98,23 @@ def kafka(folder: Path) -> None:
 def both(folder: Path) -> None:
     """The same, and beside it files into files."""
     states = {name: folder / f"checkpoint-{name}" for name in ("files", "kafka")}
-    # A task whose worker was killed runs again, as on a cluster.
-    _until_enough(folder, states, "local[2,4]")
+    # A task whose worker was killed runs again, as on a cluster. Workers are started and reached as by the
+    # commands.
+    _until_enough(
+        folder,
+        states,
+        "local[2,4]",
+        **{
+            "spark.python.daemon.module": "pathcast.spark.worker.daemon",
+            "spark.python.unix.domain.socket.enabled": "true",
+        },
+    )
 
 
-def _until_enough(folder: Path, states: dict[str, Path], master: str) -> None:
+def _until_enough(folder: Path, states: dict[str, Path], master: str, **settings: str) -> None:
     from tests.kafka import jars
 
-    spark = session(master, **{"spark.jars": jars.connector()})
+    spark = session(master, **{"spark.jars": jars.connector()}, **settings)
     starts = {"files": files_stream, "kafka": kafka_stream}
     queries: dict[str, Any] = {}
     failures, deadline = 0, time.monotonic() + DEADLINE
@@ -123,7 +135,8 @@ def _until_enough(folder: Path, states: dict[str, Path], master: str) -> None:
 
 
 def files_stream(spark: SparkSession, folder: Path, state: Path) -> Any:
-    """Matches files into files, one a batch."""
+    """Matches files into files, one a batch; with an index that workers share if the world says so."""
+    settings = json.loads((folder / "world.json").read_text())
     documents = read_documents(
         spark,
         str(folder / "in"),
@@ -132,7 +145,8 @@ def files_stream(spark: SparkSession, folder: Path, state: Path) -> Any:
         streaming=True,
         options={"maxFilesPerTrigger": "1"},
     )
-    return stream(documents, folder / "index", folder / "out", checkpoint=state)
+    share = settings.get("share")
+    return stream(documents, folder / "index", folder / "out", checkpoint=state, share=share)
 
 
 def kafka_stream(spark: SparkSession, folder: Path, state: Path) -> Any:

@@ -102,23 +102,46 @@ class Program:
 
 
 def python_workers(program: int) -> list[int]:
-    """The processes of Python workers below a driver: Spark's daemon forks them."""
+    """The processes of Python workers below a driver: a daemon, Spark's or ours, forks them."""
+    parents, words = _processes()
+    return sorted(child for number in _daemons(program, parents, words) for child in parents.get(number, []))
+
+
+def index_holders(program: int) -> list[int]:
+    """The processes that hold indexes for the workers below a driver."""
+    parents, words = _processes()
+    daemons = {str(number).encode() for number in _daemons(program, parents, words)}
+    return sorted(
+        number
+        for number, said in words.items()
+        if b"pathcast.spark.worker.matcher" in b" ".join(said) and daemons & set(said)
+    )
+
+
+def _processes() -> tuple[dict[int, list[int]], dict[int, list[bytes]]]:
+    """The children of each process, and the words that each was started with."""
     parents: dict[int, list[int]] = {}
-    daemons = []
+    words = {}
     for entry in Path("/proc").iterdir():
         with suppress(OSError, ValueError):
             number = int(entry.name)
             parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            words[number] = (entry / "cmdline").read_bytes().split(b"\0")
             parents.setdefault(parent, []).append(number)
-            if b"pyspark.daemon" in (entry / "cmdline").read_bytes():
-                daemons.append(number)
+    return parents, words
+
+
+def _daemons(program: int, parents: dict[int, list[int]], words: dict[int, list[bytes]]) -> list[int]:
+    """What forks Python workers below a driver, and was not itself forked from such a process."""
     below, found = {program}, [program]
     while found:
         children = parents.get(found.pop(), [])
         below.update(children)
         found += children
-    mine = [number for number in daemons if number in below]
-    return sorted(child for number in mine for child in parents.get(number, []))
+    names = {b"pyspark.daemon", b"pathcast.spark.worker.daemon"}
+    daemons = [number for number in below if names & set(words.get(number, []))]
+    forked = {child for number in daemons for child in parents.get(number, [])}
+    return [number for number in daemons if number not in forked]
 
 
 def driver(job: str, folder: Path) -> Program:

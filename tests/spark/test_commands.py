@@ -9,9 +9,11 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+import typer
 
 from tests.spark.shards import published
 
@@ -170,6 +172,18 @@ def test_a_small_demo(tmp_path: Path) -> None:
     assert "<script" not in report
 
 
+def test_java_that_ended_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from pathcast.cli import spark as commands
+    from pathcast.spark.driver import session
+
+    monkeypatch.setattr(session, "session", lambda *_, **__: nullcontext())
+    with pytest.raises(typer.Exit), commands._spark("match", None, "2g"):
+        raise ConnectionRefusedError(111, "Connection refused")
+    told = capsys.readouterr().err
+    assert "Spark's Java process ended" in told
+    assert "--memory" in told
+
+
 @needs_java
 def test_the_doctor_says_what_to_change(index: Path, tmp_path: Path) -> None:
     folders = ("--folder", tmp_path / "out", "--folder", "nowhere://at/all")
@@ -181,6 +195,7 @@ def test_the_doctor_says_what_to_change(index: Path, tmp_path: Path) -> None:
         "daemon of Python workers: pathcast.spark.worker.daemon",
         "pathcast on executors: ",
         "index folder: seen by all executors",
+        "memory of workers: 2 workers of an executor need up to ",
         "MB outside Java",
         "Java of executors: ",
         "8 of 8 rows that executors wrote are there",

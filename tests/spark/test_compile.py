@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 import pathcast
 from pathcast.schema import Schema
 from pathcast.spark import Compiled, compile_subscriptions, match, remove_unused, update_subscriptions
+from tests.spark.conftest import KIND
 from tests.spark.data import SUBSCRIPTIONS, Row, world
 
 if TYPE_CHECKING:
@@ -204,8 +206,10 @@ def test_a_damaged_or_newer_manifest_is_told(
 
 def test_a_folder_without_its_files_is_told(spark: SparkSession, tmp_path: Path) -> None:
     compiled = compile_subscriptions(spark.createDataFrame([("s", "/a")], SIMPLE), tmp_path)
+    assert re.fullmatch(r"Compiled\('.*': 1 subscription, 1 shard, version [0-9a-f]{12}\)", repr(compiled))
     (tmp_path / "manifest.json").rename(tmp_path / "elsewhere")
-    with pytest.raises(pathcast.IndexFormatError, match="holds no compiled subscriptions"):
+    where = r"holds no compiled subscriptions .*: give the folder that compile_subscriptions\(\) or `pathcast"
+    with pytest.raises(pathcast.IndexFormatError, match=where):
         Compiled.open(tmp_path)
     (tmp_path / "elsewhere").write_text("{")
     (tmp_path / "elsewhere").rename(tmp_path / "manifest.json")
@@ -224,6 +228,11 @@ def test_where_it_cannot_go_is_told(spark: SparkSession) -> None:
             compile_subscriptions(frame, place)
         with pytest.raises(pathcast.PathcastError, match=f"{place} needs fsspec"):
             Compiled.open(place)
+    if KIND != "connect":  # there fsspec alone opens it
+        unknown = r"Spark cannot use hdfs://nowhere\.invalid/index: .*UnknownHost"
+        with pytest.raises(pathcast.PathcastError, match=unknown) as told:
+            Compiled.open("hdfs://nowhere.invalid/index")
+        assert len(str(told.value)) < 500, "not every place where libhdfs looked for Java"
     with pytest.raises(ValueError, match="shards must be at least 1"):
         compile_subscriptions(frame, "/nowhere", shards=0)
 

@@ -278,10 +278,14 @@ def test_mistakes_are_told(spark: SparkSession, tmp_path: Path) -> None:
         ({"id": "number", "keep": "topic"}, "has no column 'topic'; there are: number, xml, odd"),
         ({"id": "number", "keep": "number, line"}, "have a column 'line' of their own"),
         ({"id": "number", "keep": "odd"}, "Spark has no type for the column 'odd', uint64"),
+        ({"id": "number", "splitBytes": "4 MB"}, "splitBytes must be a whole number of .* 1, not '4 MB'"),
+        ({"id": "number", "maxFilesPerTrigger": "0"}, "maxFilesPerTrigger must be a whole number"),
     ]
     for options, message in calls:
         with pytest.raises(Exception, match=message):
             source(spark, tmp_path / "index", tmp_path / "in", **options)
+    with pytest.raises(TypeError, match="there is no option 'split_bytes'; there are batchBytes, document"):
+        match_files(spark, tmp_path / "in", tmp_path / "index", split_bytes="2000")
     with pytest.raises(Exception, match="does not exist"):
         source(spark, tmp_path / "index", tmp_path / "nowhere")
     (tmp_path / "one.xml").write_text("<a/>")

@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 
 from pathcast.spark import kafka_documents, match, match_tagged, read_documents, split_tagged
+from tests.spark.conftest import KIND
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -42,6 +43,22 @@ def test_a_folder_of_files(spark: SparkSession, folder: Path) -> None:
     subscriptions = spark.createDataFrame([("s", "/b")], "id string, xpath string")
     matches, dead = match(documents, subscriptions)
     assert (matches.count(), dead.count()) == (1, 0)
+
+
+@pytest.mark.skipif(KIND == "connect", reason="a Connect session does not tell how many tasks there are")
+def test_small_files_share_tasks(spark: SparkSession, tmp_path: Path) -> None:
+    for number in range(400):
+        (tmp_path / f"{number}.xml").write_text("<a/>")
+    name = "spark.sql.files.openCostInBytes"
+    before = spark.conf.get(name, "4194304") or ""
+    spark.conf.set(name, "131072")  # as sessions of the commands have it
+    try:
+        for format in ("xml", "archive"):
+            documents = read_documents(spark, str(tmp_path), format=format)
+            assert documents.rdd.getNumPartitions() <= 3  # one for each core, one that looks for long files
+            assert len(texts(documents, tmp_path)) == 400
+    finally:
+        spark.conf.set(name, before)
 
 
 def test_a_file_beyond_the_limit_becomes_a_dead_letter(spark: SparkSession, folder: Path) -> None:

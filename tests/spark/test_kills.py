@@ -1,6 +1,8 @@
 """Drivers and workers of streams are killed at random moments, and nothing is lost or written twice.
 
-One driver runs two streams, from files into files and from Kafka into Kafka, so that one kill hits both.
+One driver runs two streams, from files into files and from Kafka into Kafka, so that one kill hits both. The
+workers come from our daemon and talk through Unix sockets, the indexes have images, and those of the first
+stream are in a process that workers share, which is killed too.
 `PATHCAST_KILLS` says how many there are, ten if it is not set; after `PATHCAST_KILL_MINUTES`, if set, no more
 follow. `PATHCAST_SEED` repeats the draws of a run.
 """
@@ -14,6 +16,7 @@ import signal
 import time
 import uuid
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +30,7 @@ from tests.kafka import jars
 from tests.kafka.fixtures import unavailable
 from tests.kafka.topics import consume, publish
 from tests.spark.faulty import START, check, documents, documents_done, expected, prepare, put, rows, switch
-from tests.spark.processes import Program, driver, python_workers
+from tests.spark.processes import Program, driver, index_holders, python_workers
 
 if TYPE_CHECKING:
     from tests.kafka.server import KafkaServer
@@ -40,6 +43,7 @@ pytestmark = pytest.mark.skipif(
 KILLS = int(os.environ.get("PATHCAST_KILLS", "10"))
 MINUTES = float(os.environ.get("PATHCAST_KILL_MINUTES", "inf"))
 FILE = 20  # documents of a file and of a batch, and that arrive before each kill
+FILLERS = 60_000  # subscriptions that match nothing: a shard has an image
 
 
 def test_drivers_and_workers_killed_at_random(kafka: KafkaServer, tmp_path: Path) -> None:
@@ -50,7 +54,8 @@ def test_drivers_and_workers_killed_at_random(kafka: KafkaServer, tmp_path: Path
     topics = {name: f"{name}-{uuid.uuid4()}" for name in ("in", "out", "dead", "outbox")}
     for topic in topics.values():
         kafka.create_topic(topic, partitions=1 if topic == topics["in"] else 3)
-    prepare(tmp_path, servers=kafka.bootstrap, transactional=True, **topics)
+    prepare(tmp_path, servers=kafka.bootstrap, transactional=True, share=True, fillers=FILLERS, **topics)
+    assert len(list((tmp_path / "index").glob("*.image"))) > 2  # a shard may be in both versions
     made = documents(FILE * (KILLS + 1))
     world = World(kafka, tmp_path, topics["in"], made)
     killed: Counter[str] = Counter()
@@ -78,8 +83,11 @@ def test_drivers_and_workers_killed_at_random(kafka: KafkaServer, tmp_path: Path
                 program.kill()
                 program = None
                 killed["driver"] += 1
+            elif draw.random() < 0.4 and index_holders(program.process.pid):
+                kill_one(program, index_holders, "process of a shared index", draw)
+                killed["shared index"] += 1
             else:
-                kill_a_worker(program, draw)
+                kill_one(program, python_workers, "worker", draw)
                 killed["worker"] += 1
             print(f"kill {number + 1}: {dict(killed)}, {world.begun()} batches begun", flush=True)
         world.more()
@@ -104,15 +112,15 @@ def test_drivers_and_workers_killed_at_random(kafka: KafkaServer, tmp_path: Path
     print(f"after {dict(killed)} nothing of {len(arrived)} documents was lost or written twice")
 
 
-def kill_a_worker(program: Program, draw: random.Random) -> None:
-    """Kills one of the Python workers, at work or waiting for the next task."""
+def kill_one(program: Program, kind: Callable[[int], list[int]], what: str, draw: random.Random) -> None:
+    """Kills one process of a kind below the driver, at work or waiting for something to do."""
     there: list[int] = []
 
     def found() -> bool:
-        there[:] = python_workers(program.process.pid)
+        there[:] = kind(program.process.pid)
         return bool(there)
 
-    program.until(found, "worker", START)
+    program.until(found, what, START)
     with suppress(ProcessLookupError):
         os.kill(draw.choice(there), signal.SIGKILL)
 

@@ -24,8 +24,10 @@ if not hasattr(os, "memfd_create"):
 import pyarrow as pa
 
 from pathcast.errors import IndexFormatError
-from pathcast.spark.artifact import Shard
+from pathcast.spark.artifact import Manifest, Shard
+from pathcast.spark.driver.compiled import Compiled
 from pathcast.spark.driver.delta import changed_shards
+from pathcast.spark.driver.doctor import Needs
 from pathcast.spark.worker import base, matcher, messages, shards, shared
 from pathcast.spark.worker.match import MatchJob, match_batches
 from pathcast.spark.worker.shards import ShardFiles, open_shard
@@ -95,6 +97,16 @@ def test_it_answers_as_an_index_of_the_worker(here: tuple[Path, Shard, list[Any]
     assert rows_of(files_of(folder, shard), documents, result) == own
     assert isinstance(open_shard(files_of(folder, shard)).index, shared.SharedIndex)
     assert not shared.fallbacks()
+
+
+def test_what_a_shared_index_needs(here: tuple[Path, Shard, list[Any]]) -> None:
+    folder, shard, _ = here
+    for index_bytes, count, kept in ((shards.SHARED_BYTES, 1, 1 << 30), (1 << 30, 3, 1 << 20), (1, 1, 1)):
+        each = [replace(shard, index_bytes=index_bytes) for _ in range(count)]
+        needs = Needs.of(Compiled(folder, Manifest(SETTINGS, "string", None, tuple(each))), kept)
+        assert needs.worker > 150e6
+        # In each worker an index and what it remembers, twice while a new version comes; shared once.
+        assert needs.shared is None if index_bytes == 1 else 144e6 < (needs.shared or 0) < 150e6
 
 
 def test_versions_take_turns(here: tuple[Path, Shard, list[Any]]) -> None:

@@ -15,6 +15,8 @@ import pytest
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
 import pathcast
 from pathcast.spark import (
     BatchMetrics,
@@ -319,7 +321,7 @@ def test_modes(spark: SparkSession, tmp_path: Path) -> None:
     assert pairs(spark.read.parquet(str(tmp_path / "out/matches"))) == [(1, "//a")]
     assert not (tmp_path / "out/dead").exists()
     assert lines(tmp_path)[0]["documents"] == 4
-    with pytest.raises(Exception, match="FAILFAST"):
+    with pytest.raises(Exception, match="document 2 was refused in mode FAILFAST"):
         run(
             arriving(spark, tmp_path / "in"),
             tmp_path,
@@ -327,6 +329,26 @@ def test_modes(spark: SparkSession, tmp_path: Path) -> None:
             output=str(tmp_path / "out2"),
             checkpoint=tmp_path / "checkpoint2",
         )
+
+
+def test_columns_go_with_answers(spark: SparkSession, tmp_path: Path) -> None:
+    simple(spark, tmp_path, "//a")
+    put(spark, tmp_path / "in", [(1, b"<a/>"), (2, b"<a>"), (3, b"<b/>")], "1")
+    documents = arriving(spark, tmp_path / "in").withColumns(
+        {"id": F.col("doc_id") * 10, "my key": F.col("doc_id").cast("string").cast("binary")}
+    )
+    run(documents, tmp_path, keep=["my key", "id"], output=FileSink(str(tmp_path / "out"), outboxes=True))
+    for name, number in (("matches", 1), ("dead", 2)):
+        (row,) = spark.read.parquet(str(tmp_path / "out" / name)).collect()
+        assert (row["doc_id"], row["id"], bytes(row["my key"])) == (number, 10 * number, b"%d" % number)
+        assert row["delivery_id"] == delivery_id(
+            number, [b"<a/>", b"<a>"][number - 1], "//a" if number == 1 else None, row["index_version"]
+        )
+    assert read_outbox(spark, str(tmp_path / "out/outboxes"), "//a").count() == 1
+    with pytest.raises(ValueError, match="have a column 'document_hash' of their own"):
+        run(documents.withColumn("document_hash", F.lit(1)), tmp_path, keep=["document_hash"])
+    with pytest.raises(ValueError, match="the documents have no column 'topic'"):
+        run(documents, tmp_path, keep=["topic"])
 
 
 def test_files_of_xml_and_the_callback(spark: SparkSession, tmp_path: Path) -> None:

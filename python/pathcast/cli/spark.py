@@ -310,6 +310,7 @@ def stream(
     ] = None,
     id: DocumentId = "doc_id",
     document: DocumentColumn = "xml",
+    keep: Keep = None,
     option: Settings = None,
     trigger: Annotated[
         str | None,
@@ -352,6 +353,7 @@ def stream(
             id=id,
             document=document,
             options=named(option, "--option takes KEY=VALUE"),
+            keep=keep or (),
             schema=schema,
             streaming=True,
         )
@@ -364,6 +366,7 @@ def stream(
             document=document,
             engine=engine,
             mode=mode.value,
+            keep=keep or (),
             trigger=trigger,
             on_batch=told,
         )
@@ -466,6 +469,7 @@ def _missing(error: ModuleNotFoundError) -> str:
 def _spark(command: str, master: str | None, memory: str) -> Iterator[SparkSession]:
     """A session for a command; what Spark or our own code refuses becomes a sentence and status 2."""
     try:
+        from py4j.protocol import Py4JNetworkError
         from pyspark.errors import PySparkException
 
         from pathcast.spark.driver.session import session
@@ -477,10 +481,19 @@ def _spark(command: str, master: str | None, memory: str) -> Iterator[SparkSessi
     try:
         with session(f"pathcast {command}", master=master, memory=memory) as spark:
             yield spark
+    except (ConnectionError, Py4JNetworkError):
+        fail(f"pathcast: {_ENDED}")
     except PySparkException as error:
         fail(f"pathcast: {printable(_reason(str(error)))}")
     except (PathcastError, ValueError, TypeError) as error:
         fail(f"pathcast: {printable(str(error))}")
+
+
+_ENDED = (
+    "Spark's Java process ended before the work did; what it wrote above says why. If its memory was too "
+    "small (OutOfMemoryError), give it more with --memory: a file is read whole, and takes up to ten times "
+    "its size"
+)
 
 
 def _reason(text: str) -> str:

@@ -47,6 +47,7 @@ FORMAT = 4
 MANIFEST = "manifest.json"
 _IMAGE = ("image_sha256", "image_bytes", "image_layout")
 _AGAIN = "compile the subscriptions again with compile_subscriptions()"
+_WHERE = "give the folder that compile_subscriptions() or `pathcast spark compile` wrote"
 
 
 def check_engine(engine: str, settings: Settings | None = None) -> None:
@@ -279,8 +280,9 @@ class Manifest:
         try:
             contents = json.loads(read())
         except FileNotFoundError:
+            how = _AGAIN if name != MANIFEST else _WHERE
             raise IndexFormatError(
-                f"{folder} holds no compiled subscriptions ({name} is missing): {_AGAIN}"
+                f"{folder} holds no compiled subscriptions ({name} is missing): {how}"
             ) from None
         except (OSError, ValueError) as error:
             raise IndexFormatError(f"{path} cannot be read ({error}): {_AGAIN}") from None

@@ -109,8 +109,10 @@ class StoredFolder:
             url = self.url if rest.startswith("//") else f"{kind}://{rest}"
             system, inside = fsspec.core.url_to_fs(url, use_listings_cache=False)
         except (ImportError, OSError, TypeError, ValueError) as error:
+            # libhdfs names every place where it looked for Java, on a page.
+            reason = str(error).replace("\\n", "\n").partition("\n")[0][:200]
             raise PathcastError(
-                f"{self.url} needs fsspec and what it opens such URLs with: {error}"
+                f"{self.url} needs fsspec and what it opens such URLs with: {reason}"
             ) from error
         return system, inside.rstrip("/")
 

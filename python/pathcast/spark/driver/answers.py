@@ -47,10 +47,10 @@ NODE_COLUMNS = [field.name for field in _NODES]
 _TAKEN = frozenset(["doc_id", "subscription_id", "subscriber", "subscriptions", *NODE_COLUMNS, *DEAD_COLUMNS])
 
 
-def check_kept(names: Sequence[str]) -> None:
+def check_kept(names: Sequence[str], more: Sequence[str] = ()) -> None:
     """Columns of documents that are kept stand beside those of the results, so they are called otherwise."""
     for name in names:
-        if name in _TAKEN:
+        if name in _TAKEN or name in more:
             raise ValueError(f"the results have a column {name!r} of their own: rename the one to keep")
 
 

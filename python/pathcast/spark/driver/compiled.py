@@ -44,6 +44,17 @@ class Compiled:
     fetches: bool = True
     """Whether workers fetch from the URL; if not, the driver has fetched what they need."""
 
+    def __repr__(self) -> str:
+        """Short: a manifest of many shards is pages."""
+        return f"Compiled({self.store or str(self.path)!r}: {self.told})"
+
+    @property
+    def told(self) -> str:
+        """What there is, in a line."""
+        counts = ((self.subscriptions, "subscription"), (self.shards, "shard"))
+        told = ", ".join(f"{count:,} {name}{'s' * (count != 1)}" for count, name in counts)
+        return f"{told}, version {self.hash[:12]}"
+
     @classmethod
     def open(cls, path: str | os.PathLike[str], spark: SparkSession | None = None) -> Compiled:
         """The newest version in a folder; `IndexFormatError` when it is damaged or from a newer Pathcast."""

@@ -50,7 +50,7 @@ from pathcast.spark.artifact import Manifest, check_engine
 from pathcast.spark.driver.answers import check_kept, columns, sent_columns
 from pathcast.spark.driver.compiled import Compiled
 from pathcast.spark.driver.splits import Found, find_files, plan_splits, types_of
-from pathcast.spark.driver.topics import Topics, at_most, ranges
+from pathcast.spark.driver.topics import Topics, at_most, ranges, whole_number
 from pathcast.spark.driver.workers import asked_together, opened_from
 from pathcast.spark.folders import folder_at
 from pathcast.spark.leases import lease_newest
@@ -66,7 +66,11 @@ from pathcast.spark.worker.splits import ReadJob, Split, read_split
 from pathcast.spark.worker.topics import MESSAGE, Positions, Range, TopicJob, read_range
 from pathcast.spark.worker.unpack import UnpackJob
 
-__all__ = ["PathcastDataSource"]
+__all__ = ["OPTIONS", "PathcastDataSource"]
+
+_SIZES = ("splitBytes", "batchBytes", "maxBytes")
+OPTIONS = ("id", "document", "record", "glob", "mode", "engine", "share", "nodes", "pushFilters", *_SIZES)
+"""Of files in a batch, those that `match_files` passes on."""
 
 _RECENT = 120 * 10**9  # nanoseconds: a file that shows up later than this after its time is missed
 _FILES = 1_000  # of a batch of a stream
@@ -96,7 +100,8 @@ class _Source:
         paths = json.loads(options["paths"]) if "paths" in options else [options.get("path") or ""]
         keep = _names(options.get("keep", ""))
         check_kept(keep)
-        topics = Topics.of(options, int(options.get("batchBytes", BATCH_BYTES)), keep)
+        batch_bytes = whole_number(options, "batchBytes") or BATCH_BYTES
+        topics = Topics.of(options, batch_bytes, keep)
         if topics is None and not all(paths):
             raise ValueError('say where the documents are: load(PATH), or option("subscribe", TOPIC)')
         if topics is not None and any(paths):
@@ -115,14 +120,14 @@ class _Source:
             options.get("id", "doc_id"),
             options.get("engine", "auto"),
             mode=cast(Mode, options.get("mode", "PERMISSIVE").upper()),
-            batch_bytes=int(options.get("batchBytes", BATCH_BYTES)),
+            batch_bytes=batch_bytes,
             keep=keep,
             nodes=options.get("nodes", "false").lower() == "true",
             share=options["share"].lower() == "true" if "share" in options else None,
         )
         if match.nodes and result not in ("matches", "tagged"):
             raise ValueError(f"nodes needs a row for each match, and result {result!r} has none")
-        unpack = UnpackJob(record, int(options.get("maxBytes", MAX_RECORD)), match.batch_bytes)
+        unpack = UnpackJob(record, whole_number(options, "maxBytes") or MAX_RECORD, match.batch_bytes)
         return cls(
             options["index"],
             tuple(paths),
@@ -131,8 +136,8 @@ class _Source:
             match,
             ReadJob(match.id, match.document, unpack),
             options.get("glob") or options.get("pathGlobFilter"),
-            int(options["splitBytes"]) if "splitBytes" in options else None,
-            int(options.get("maxFilesPerTrigger", _FILES)),
+            whole_number(options, "splitBytes"),
+            whole_number(options, "maxFilesPerTrigger") or _FILES,
             topics,
             options.get("pushFilters", "false").lower() == "true",
         )

@@ -24,20 +24,25 @@ from pathcast.errors import PathcastError
 from pathcast.index import Index
 from pathcast.spark.driver.compiled import Compiled
 from pathcast.spark.driver.hadoop import spark_folder
+from pathcast.spark.driver.workers import opened_from
+from pathcast.spark.options import MatchOptions
 from pathcast.spark.places import local_path
+from pathcast.spark.worker.matcher import INDEX_BYTES
 from pathcast.spark.worker.shards import find_file
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Finding", "examine", "worker_bytes"]
+__all__ = ["Finding", "Needs", "examine"]
 
 _SCHEMA = (
     "host string, python string, pathcast string, pyarrow string, kafka string, problem string, "
     "sees boolean, memory bigint"
 )
 _WORKER_BYTES = 150_000_000  # of Python, Arrow and batches
+_SHARED_BYTES = 60_000_000  # of the process that holds indexes for all workers, without them
 _TAKEN = 2.5  # bytes that the allocator takes for each that an index says it needs
+_KEPT = "spark.executorEnv.PATHCAST_INDEX_BYTES"
 _SOCKETS = "spark.python.unix.domain.socket.enabled"
 _DAEMON = "spark.python.daemon.module"
 _OURS = "with pathcast.spark.worker.daemon workers share what they import"
@@ -66,9 +71,7 @@ def examine(spark: SparkSession, index: str | None = None, folders: Sequence[str
     if index is not None:
         try:
             compiled = Compiled.open(index, spark)
-            count, shards = compiled.subscriptions, compiled.shards
-            text = f"{count:,} subscriptions, {shards} shards, version {compiled.hash[:12]}"
-            findings.append(Finding("index", text))
+            findings.append(Finding("index", compiled.told))
         except (PathcastError, ValueError) as error:
             findings.append(Finding("index", index, str(error)))
     stored = compiled is not None and compiled.store is not None
@@ -256,9 +259,15 @@ def _folder(workers: list[Any], compiled: Compiled) -> Finding:
 
 
 def _memory(spark: SparkSession, compiled: Compiled, machine: int) -> Finding:
-    need = round(worker_bytes(compiled) * (cores := int(_setting(spark, "spark.executor.cores") or 1)) / 1e6)
+    cores = _cores_of_an_executor(spark)
+    needs = Needs.of(compiled, int(_setting(spark, _KEPT) or INDEX_BYTES))
+    each = round(cores * needs.worker / 1e6)
+    need = each if needs.shared is None else round((cores * _WORKER_BYTES + needs.shared) / 1e6)
+    text = f"{cores} worker{'s' * (cores != 1)} of an executor need{'s' * (cores == 1)} up to {need:,} MB "
+    text += "outside Java"
+    if needs.shared is not None:
+        text += f" with one index for all, and {each:,} MB with an index each"
     given = _setting(spark, "spark.executor.memoryOverhead")
-    text = f"{cores} workers of an executor need up to {need:,} MB outside Java"
     if need * 1e6 > machine:
         more = "compile into more shards, or use fewer cores for each executor"
         return Finding("memory of workers", f"{text}; a machine has {machine / 1e6:,.0f} MB", more)
@@ -273,13 +282,33 @@ def _memory(spark: SparkSession, compiled: Compiled, machine: int) -> Finding:
     )
 
 
-def worker_bytes(compiled: Compiled) -> int:
-    """What a Python worker may take: the largest index, what it remembers, and the rest.
+def _cores_of_an_executor(spark: SparkSession) -> int:
+    given = _setting(spark, "spark.executor.cores")
+    if given is None and (_setting(spark, "spark.master") or "").startswith("local["):
+        return _cores(spark)  # the driver is the executor
+    return int(given or 1)
 
-    Twice the index without shards: while jobs go over to a new version, both are open.
-    """
-    largest = max(compiled.manifest.shards, key=lambda shard: shard.index_bytes)
-    stats = Index.load(find_file(compiled.place, largest.index)).stats()
-    remembered = max(84_000_000, 320 * stats["distinct"])
-    versions = 2 if compiled.shards == 1 else 1
-    return int(versions * (_TAKEN * stats["memory_bytes"] + remembered) + _WORKER_BYTES)
+
+@dataclass(frozen=True)
+class Needs:
+    """Bytes that indexes and workers take at most, outside Java."""
+
+    worker: int
+    """A Python worker that has its own index: the largest, what it remembers, and the rest."""
+    shared: int | None
+    """The process that holds indexes for all workers; None if each has its own."""
+
+    @classmethod
+    def of(cls, compiled: Compiled, kept: int = INDEX_BYTES) -> Needs:
+        """`kept` is up to how many bytes of indexes the process keeps, and at least one index."""
+        largest = max(compiled.manifest.shards, key=lambda shard: shard.index_bytes)
+        stats = Index.load(find_file(compiled.place, largest.index)).stats()
+        taken, remembered = _TAKEN * stats["memory_bytes"], max(84_000_000, 320 * stats["distinct"])
+        # While jobs go over to a new version both are open; of shards, one.
+        versions = 2 if compiled.shards == 1 else 1
+        worker = int(versions * (taken + remembered) + _WORKER_BYTES)
+        if not all(files.shares for files in opened_from(compiled, MatchOptions())):
+            return cls(worker, None)
+        files = sum(shard.index_bytes for shard in compiled.manifest.shards)
+        wanted = versions * taken * files / largest.index_bytes
+        return cls(worker, int(min(wanted, max(kept, taken)) + remembered + _SHARED_BYTES))

@@ -132,11 +132,15 @@ def kafka_documents(
 
 
 def _whole(files: DataFrame, max_bytes: int) -> DataFrame:
-    """Each file as a cell. Spark fails on one beyond 2 GiB, so long ones are told apart without reading."""
+    """Each file as a cell. Spark fails on one beyond 2 GiB, so long ones are told apart without reading.
+
+    One task looks for them, at lengths only. The others are not put together here: that copies each file
+    once more.
+    """
     small = files.where(F.col("length") <= max_bytes).select("path", "content")
     note = problem(f"longer than {max_bytes:,} bytes")
     long = files.where(F.col("length") > max_bytes).select("path", F.lit(note).alias("content"))
-    return small.union(long)
+    return small.union(long.coalesce(1))
 
 
 def _guessed(spark: SparkSession, path: str, glob: str | None, recursive: bool) -> str:

@@ -156,9 +156,13 @@ class HadoopFolder:
 def _told(url: str) -> Iterator[None]:
     """Java's errors as ours."""
     from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
 
     try:
         yield
+    except PySparkException as error:  # what PySpark knows by name, such as a host that there is not
+        reason = str(error).partition("\n")[0]
+        raise PathcastError(f"Spark cannot use {url}: {reason}") from None
     except Py4JJavaError as error:
         kind = error.java_exception.getClass().getName()
         message = error.java_exception.getMessage()

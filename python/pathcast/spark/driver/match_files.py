@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pathcast.spark.driver.answers import unlisted
 from pathcast.spark.driver.compiled import Compiled
-from pathcast.spark.driver.datasource import PathcastDataSource
+from pathcast.spark.driver.datasource import OPTIONS, PathcastDataSource
 from pathcast.spark.driver.match import Matched
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ def match_files(
     """
     if isinstance(keep, str):
         raise TypeError(f"keep is a list of columns: keep=[{keep!r}]")
+    if unknown := [name for name in options if name not in OPTIONS]:
+        raise TypeError(f"there is no option {unknown[0]!r}; there are {', '.join(sorted(OPTIONS))}")
     if keep:
         options["keep"] = json.dumps(list(keep))
     spark.dataSource.register(PathcastDataSource)

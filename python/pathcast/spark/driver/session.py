@@ -70,6 +70,8 @@ def session(
         "spark.log.level": "ERROR",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        # Spark counts each file as 4 MB unless told, and thirty small ones would be a task.
+        "spark.sql.files.openCostInBytes": str(128 << 10),
     }
     if hasattr(socket, "AF_UNIX"):
         # Over TCP every task waits 40 ms in the socket between Java and Python: half of a small job.

@@ -48,7 +48,7 @@ class Batch:
     matches: DataFrame
     dead: DataFrame
     documents: DataFrame
-    """`doc_id` and `xml`."""
+    """`doc_id`, `xml` and the columns that are kept."""
     has_dead: bool
     plan: Mapping[str, Any] | None = None
     """What `Sink.plan` said when the batch began; None if it has no plan."""

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from time import monotonic, time
@@ -35,7 +35,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import BinaryType, StringType
 
 from pathcast.spark.artifact import check_engine
-from pathcast.spark.driver.answers import DEAD_COLUMNS, NODE_COLUMNS, answers
+from pathcast.spark.driver.answers import DEAD_COLUMNS, NODE_COLUMNS, answers, check_kept
 from pathcast.spark.driver.columns import column_type, quoted
 from pathcast.spark.driver.compiled import Compiled
 from pathcast.spark.driver.delivery_ids import delivery_column, hash_column
@@ -46,6 +46,7 @@ from pathcast.spark.driver.stream_state import BatchMetrics, StreamState
 from pathcast.spark.driver.workers import bound_batches, on_worker, shard_files
 from pathcast.spark.leases import manifest_in
 from pathcast.spark.options import BATCH_BYTES, MatchOptions, Mode
+from pathcast.spark.worker.kept import ID
 from pathcast.spark.worker.match import MatchJob
 from pathcast.spark.worker.metrics import METRICS, MeteredJob, match_metered, match_shards_metered
 from pathcast.spark.worker.route import ShardsJob
@@ -59,6 +60,8 @@ if TYPE_CHECKING:
 
 __all__ = ["stream"]
 
+_HASH = "pathcast hash"  # its name beside the id
+_OWN = ("document_hash", "index_version", "delivery_id", "batch", "xml")
 _KEPT = 100  # batches that Spark can be asked for again (spark.sql.streaming.minBatchesToRetain)
 
 
@@ -76,7 +79,9 @@ def stream(
     name: str | None = None,
     on_batch: Callable[[BatchMetrics], object] | None = None,
     batch_bytes: int = BATCH_BYTES,
+    keep: Sequence[str] = (),
     ship: bool | None = None,
+    share: bool | None = None,
     nodes: bool = False,
 ) -> StreamingQuery:
     """Starts matching a streaming DataFrame and returns Spark's query, to wait for or to stop.
@@ -87,8 +92,9 @@ def stream(
     stream started again with the same one goes on where it ended, with the same output.
 
     Matches have `doc_id`, `subscription_id`, perhaps `subscriber`, and `document_hash`, `index_version` and
-    `delivery_id`; dead letters those of `match` and the same three. See `match` for `mode`, `engine`,
-    `batch_bytes`, `ship` and `nodes`; in FAILFAST the query fails at a bad document, and again at a restart.
+    `delivery_id`; dead letters those of `match` and the same three; both the columns of the documents that
+    `keep` names. See `match` for `mode`, `engine`, `batch_bytes`, `ship`, `share` and `nodes`; in FAILFAST
+    the query fails at a bad document, and again at a restart.
 
     `trigger` is None to start a batch as soon as there are documents, an interval such as `10 seconds`, or
     `available` to take what is there and end. `on_batch` is called with the metrics of every batch, and
@@ -97,9 +103,22 @@ def stream(
     """
     if not documents.isStreaming:
         raise ValueError("these documents are not a stream: read them with streaming=True, or use match()")
-    options = MatchOptions(document, id, engine, mode=mode, batch_bytes=batch_bytes, ship=ship, nodes=nodes)
+    options = MatchOptions(
+        document,
+        id,
+        engine,
+        mode=mode,
+        batch_bytes=batch_bytes,
+        keep=keep,
+        ship=ship,
+        share=share,
+        nodes=nodes,
+    )
     column_type(documents, id, "documents")
     column_type(documents, document, "documents", (StringType, BinaryType))
+    for each in keep:
+        column_type(documents, each, "documents")
+    check_kept(keep, _OWN)
     spark = documents.sparkSession
     state = spark_folder(checkpoint, spark).place
     sink = FileSink(os.fspath(output)) if isinstance(output, (str, os.PathLike)) else output
@@ -109,7 +128,8 @@ def stream(
         check_engine(engine, manifest_in(home).settings)  # better now than in the first batch
         folder = home.place
     runner = _Runner(folder, f"{state}/pathcast", sink, options, on_batch)
-    chosen = documents.select(F.col(quoted(id)).alias("doc_id"), F.col(quoted(document)).alias("xml"))
+    kept = (F.col(quoted(each)) for each in keep)
+    chosen = documents.select(F.col(quoted(id)).alias("doc_id"), F.col(quoted(document)).alias("xml"), *kept)
     writer = chosen.writeStream.option("checkpointLocation", state).foreachBatch(runner)
     if name is not None:
         writer = writer.queryName(name)
@@ -147,7 +167,7 @@ class _Runner:
         try:
             query = _describe(spark, described)
             work = _Work.of(tagged)
-            matches, dead = _parts(tagged, compiled, self.options.nodes)
+            matches, dead = _parts(tagged, compiled, self.options)
             has_dead = work.dead > 0 and self.options.mode != "DROPMALFORMED"
             self.sink.write(Batch(stream, number, compiled.hash, matches, dead, documents, has_dead, planned))
         finally:
@@ -175,11 +195,15 @@ class _Runner:
             self.on_batch(metrics)
 
     def _tagged(self, documents: DataFrame, compiled: Compiled) -> DataFrame:
-        """All matches, dead letters and metrics of a batch; the id is a pair of id and hash."""
+        """All matches, dead letters and metrics of a batch; with the id travel the hash and what is kept."""
         spark, manifest = documents.sparkSession, compiled.manifest
         bound_batches(spark, self.options.batch_bytes)
         pairs = documents.select(
-            F.struct(F.col("doc_id").alias("id"), hash_column(F.col("xml")).alias("hash")).alias("id"),
+            F.struct(
+                F.col("doc_id").alias(ID),
+                hash_column(F.col("xml")).alias(_HASH),
+                *(F.col(quoted(name)) for name in self.options.keep),
+            ).alias("id"),
             F.col("xml").alias("document"),
         )
         jobs = [self._job(files, manifest) for files in shard_files(spark, compiled, self.options)]
@@ -218,18 +242,21 @@ def _describe(spark: SparkSession, text: str) -> str | None:
     return context.getLocalProperty("sql.streaming.queryId")
 
 
-def _parts(tagged: DataFrame, compiled: Compiled, nodes: bool) -> tuple[DataFrame, DataFrame]:
+def _parts(tagged: DataFrame, compiled: Compiled, options: MatchOptions) -> tuple[DataFrame, DataFrame]:
     """Matches and dead letters as sinks get them."""
     version = F.lit(compiled.hash)
-    doc_id, hash = F.col("doc_id.id"), F.col("doc_id.hash")
+    doc_id, hash = F.col(f"doc_id.{quoted(ID)}"), F.col(f"doc_id.{quoted(_HASH)}")
+    kept = [F.col(f"doc_id.{quoted(name)}").alias(name) for name in options.keep]
     names = ["subscription_id", "subscriber"] if compiled.manifest.subscriber_type else ["subscription_id"]
-    names += NODE_COLUMNS if nodes else []
+    names += NODE_COLUMNS if options.nodes else []
     last = [hash.alias("document_hash"), version.alias("index_version")]
     delivered = delivery_column(doc_id, hash, F.col("subscription_id"), version).alias("delivery_id")
-    matches = tagged.where(F.col("kind").isNull()).select(doc_id.alias("doc_id"), *names, *last, delivered)
+    matches = tagged.where(F.col("kind").isNull()).select(
+        doc_id.alias("doc_id"), *names, *kept, *last, delivered
+    )
     letters = tagged.where(F.col("kind").isNotNull() & (F.col("kind") != F.lit(METRICS)))
     undelivered = delivery_column(doc_id, hash, None, version).alias("delivery_id")
-    dead = letters.select(doc_id.alias("doc_id"), *DEAD_COLUMNS, *last, undelivered)
+    dead = letters.select(doc_id.alias("doc_id"), *DEAD_COLUMNS, *kept, *last, undelivered)
     return matches, dead
 
 

@@ -12,7 +12,7 @@ from typing import Literal, cast
 
 from pathcast.spark.worker.topics import MESSAGE, Positions, Range, TopicJob, positions
 
-__all__ = ["Topics", "at_most", "ranges"]
+__all__ = ["Topics", "at_most", "ranges", "whole_number"]
 
 _SERVERS = "kafka.bootstrap.servers"
 
@@ -40,9 +40,7 @@ class Topics:
         starting = options.get("startingOffsets")
         if starting not in (None, "earliest", "latest"):
             raise ValueError(f"startingOffsets must be earliest or latest, not {starting!r}")
-        most = options.get("maxOffsetsPerTrigger")
-        if most is not None and int(most) < 1:
-            raise ValueError(f"maxOffsetsPerTrigger must be at least 1, not {most}")
+        most = whole_number(options, "maxOffsetsPerTrigger")
         for name in keep:
             if name not in MESSAGE:
                 raise ValueError(f"a message has no {name!r} to keep; it has: {', '.join(MESSAGE)}")
@@ -53,11 +51,26 @@ class Topics:
         }
         job = TopicJob(options[_SERVERS], client, batch_bytes, keep)
         known = cast("Literal['earliest', 'latest'] | None", starting)
-        return cls(names, known, int(most) if most else None, job)
+        return cls(names, known, most, job)
 
     def positions(self) -> tuple[Positions, Positions]:
         """The first message of each partition that is there, and the position behind the last one."""
         return positions(self.names, self.job)
+
+
+def whole_number(options: Mapping[str, str], name: str) -> int | None:
+    """An option that counts something; None if it is not given.
+
+    >>> whole_number({"splitBytes": "4 MB"}, "splitBytes")
+    Traceback (most recent call last):
+    ValueError: splitBytes must be a whole number of at least 1, not '4 MB'
+    """
+    text = options.get(name)
+    if text is None:
+        return None
+    if not (text.strip().isdecimal() and int(text) > 0):
+        raise ValueError(f"{name} must be a whole number of at least 1, not {text!r}")
+    return int(text)
 
 
 def at_most(start: Positions, end: Positions, most: int | None) -> Positions:

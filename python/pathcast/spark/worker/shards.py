@@ -81,6 +81,12 @@ class ShardFiles:
     shipped: Shipped | None = None
     """What the driver still holds of what it sent, if it sent anything."""
 
+    @property
+    def shares(self) -> bool:
+        """Whether the index is in a process for all workers of an executor, where there can be one."""
+        share = self.shard.index_bytes >= SHARED_BYTES if self.share is None else self.share
+        return share and self.engine == "auto"
+
 
 @dataclass(frozen=True)
 class OpenShard:
@@ -117,8 +123,7 @@ def open_shard(files: ShardFiles, own: bool = False) -> OpenShard:
     """The shard, from this worker's cache if it is there; with an index of this worker's own if told so."""
     if files.shipped:
         forget(files.shipped)
-    share = files.shard.index_bytes >= SHARED_BYTES if files.share is None else files.share
-    if share and not own and files.engine == "auto":
+    if files.shares and not own:
         opened = _open_shared(files)
         if opened is not None:
             return opened
