@@ -166,7 +166,9 @@ impl Ids {
         }
         self.first = match id {
             Id::Number(number) if self.len == 0 => Some(*number),
-            Id::Number(number) => self.first.filter(|first| first.checked_add(self.len as i64) == Some(*number)),
+            Id::Number(number) => {
+                self.first.filter(|first| first.checked_add(self.len as i64) == Some(*number))
+            }
             Id::Text(_) => None,
         };
         self.len += 1;
