@@ -173,11 +173,11 @@ def test_a_small_demo(tmp_path: Path) -> None:
 
 
 def test_java_that_ended_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    from pathcast.cli import spark as commands
+    from pathcast.cli.spark_session import spark_session
     from pathcast.spark.driver import session
 
     monkeypatch.setattr(session, "session", lambda *_, **__: nullcontext())
-    with pytest.raises(typer.Exit), commands._spark("match", None, "2g"):
+    with pytest.raises(typer.Exit), spark_session("match", None, "2g"):
         raise ConnectionRefusedError(111, "Connection refused")
     told = capsys.readouterr().err
     assert "Spark's Java process ended" in told

@@ -6,15 +6,11 @@ What needs pyspark is imported inside the commands: help works without it.
 from __future__ import annotations
 
 import importlib.util
-import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
-from threading import Event, Thread
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
@@ -32,7 +28,8 @@ from pathcast.cli.arguments import (
     named,
     optional_schema,
 )
-from pathcast.errors import PathcastError, printable
+from pathcast.cli.spark_session import check_index, check_paths, progress_folder, spark_session, watched
+from pathcast.errors import printable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -160,9 +157,9 @@ def compile_command(
         fail("pathcast: give --subscriptions, or --database and --topic")
     schema = optional_schema(dtd, root, xsd)
     if subscriptions is not None:
-        _check_paths(master, subscriptions)
+        check_paths(master, subscriptions)
         _ending(subscriptions)
-    with _spark("compile", master, memory) as spark, _watched(spark, "Compiling subscriptions"):
+    with spark_session("compile", master, memory) as spark, watched(spark, "Compiling subscriptions"):
         from pathcast.spark import compile_subscriptions
 
         start = time.perf_counter()
@@ -232,15 +229,15 @@ def match(
       pathcast spark match proteins.xml --record ProteinEntry -i index -o answers
       spark-submit --master spark://host:7077 $(pathcast spark script) match /data/news -i index -o /data/out
     """
-    _check_index(index)
+    check_index(index)
     if document_format is not DocumentFormat.kafka:
-        _check_paths(master, documents)
+        check_paths(master, documents)
     if not overwrite:
-        _check_paths(master, written=(f"{output}/matches", f"{output}/dead"))
+        check_paths(master, written=(f"{output}/matches", f"{output}/dead"))
     with (
-        _progress(master) as told,
-        _spark("match", master, memory) as spark,
-        _watched(spark, "Matching documents", told),
+        progress_folder(master) as told,
+        spark_session("match", master, memory) as spark,
+        watched(spark, "Matching documents", told),
     ):
         from pathcast.spark import Compiled, match_tagged, read_documents, split_tagged
 
@@ -331,10 +328,10 @@ def stream(
     Example:
       pathcast spark stream inbox --format xml -i index -o answers --checkpoint state --trigger "10 seconds"
     """
-    _check_index(index)
+    check_index(index)
     if document_format is not DocumentFormat.kafka:
-        _check_paths(master, documents)
-    with _spark("stream", master, memory) as spark:
+        check_paths(master, documents)
+    with spark_session("stream", master, memory) as spark:
         from pathcast.spark import read_documents
         from pathcast.spark import stream as start_stream
 
@@ -400,7 +397,7 @@ def doctor(
       pathcast spark doctor -i index
       spark-submit --master spark://host:7077 $(pathcast spark script) doctor -i /data/index
     """
-    with _spark("doctor", master, memory) as spark:
+    with spark_session("doctor", master, memory) as spark:
         from pathcast.spark.driver.doctor import examine
 
         findings = examine(spark, index, folder or ())
@@ -424,135 +421,6 @@ def script(version: Version = False) -> None:
     assert found is not None
     assert found.submodule_search_locations is not None
     typer.echo(Path(found.submodule_search_locations[0]) / "cli" / "spark_submit.py")
-
-
-def _check_index(index: str) -> None:
-    """Says at once what is wrong with an index: a session takes ten seconds to start."""
-    try:
-        from pathcast.spark import Compiled
-        from pathcast.spark.places import local_path
-
-        if local_path(index) is not None:  # a URL may need the session
-            Compiled.open(index)
-    except ModuleNotFoundError as error:
-        fail(_missing(error))
-    except (PathcastError, ValueError) as error:
-        fail(f"pathcast: {printable(str(error))}")
-
-
-_ELSEWHERE = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "SPARK_CONF_DIR", "HADOOP_CONF_DIR")
-
-
-def _check_paths(master: str | None, *read: str, written: Sequence[str] = ()) -> None:
-    """Says at once what is not there, or in the way, where a plain path is one of this machine's to Spark."""
-    if not _starts_here(master) or any(name in os.environ for name in _ELSEWHERE):
-        return
-    from pathcast.spark.places import scheme
-
-    for path in read:
-        if scheme(path) is None and not set(path) & set("*?[{\\") and not os.path.exists(path):
-            fail(f"pathcast: {printable(path)} does not exist")
-    for path in written:
-        if scheme(path) is None and os.path.exists(path):
-            fail(f"pathcast: {printable(path)} is already there: choose another --output, or add --overwrite")
-
-
-def _starts_here(master: str | None) -> bool:
-    return master is None or master.startswith("local")
-
-
-def _missing(error: ModuleNotFoundError) -> str:
-    return f"pathcast: this command needs {error.name}: pip install 'pathcast[spark]'"
-
-
-@contextmanager
-def _spark(command: str, master: str | None, memory: str) -> Iterator[SparkSession]:
-    """A session for a command; what Spark or our own code refuses becomes a sentence and status 2."""
-    try:
-        from py4j.protocol import Py4JNetworkError
-        from pyspark.errors import PySparkException
-
-        from pathcast.spark.driver.session import session
-    except ModuleNotFoundError as error:
-        fail(_missing(error))
-    console = Console(stderr=True)
-    if console.is_terminal:  # a line of its own: Java writes to the terminal while it starts
-        console.print("Starting Spark")
-    try:
-        with session(f"pathcast {command}", master=master, memory=memory) as spark:
-            yield spark
-    except (ConnectionError, Py4JNetworkError):
-        fail(f"pathcast: {_ENDED}")
-    except PySparkException as error:
-        fail(f"pathcast: {printable(_reason(str(error)))}")
-    except (PathcastError, ValueError, TypeError) as error:
-        fail(f"pathcast: {printable(str(error))}")
-
-
-_ENDED = (
-    "Spark's Java process ended before the work did; what it wrote above says why. If its memory was too "
-    "small (OutOfMemoryError), give it more with --memory: a file is read whole, and takes up to ten times "
-    "its size"
-)
-
-
-def _reason(text: str) -> str:
-    """The line of a long message that says what is wrong: our own error, if one is in it.
-
-    >>> _reason("Job aborted\\n  File x\\npathcast.errors.DocumentError: line 1, column 2: torn\\n\\tat java")
-    'line 1, column 2: torn'
-    """
-    for line in text.splitlines():
-        if line.startswith("pathcast.errors."):
-            return line.partition(": ")[2]
-    return next((line for line in text.splitlines() if line.strip()), "Spark failed and did not say why")
-
-
-@contextmanager
-def _progress(master: str | None) -> Iterator[Path | None]:
-    """A folder in which workers tell how far they are, if there is somebody to see it and they are here."""
-    from pathcast.spark.progress import VARIABLE
-
-    if not Console(stderr=True).is_terminal or not _starts_here(master):
-        yield None
-        return
-    with tempfile.TemporaryDirectory(prefix="pathcast-progress-") as folder:
-        os.environ[VARIABLE] = folder
-        try:
-            yield Path(folder)
-        finally:
-            del os.environ[VARIABLE]
-
-
-@contextmanager
-def _watched(spark: SparkSession, what: str, folder: Path | None = None) -> Iterator[None]:
-    """Shows on a terminal that work goes on and, where it is known, how far it is."""
-    from pathcast.spark.progress import gathered
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield
-        return
-    ended = Event()
-    with console.status(what) as status:
-
-        def follow() -> None:
-            tracker = None if "connect" in type(spark).__module__ else spark.sparkContext.statusTracker()
-            while tracker and not ended.wait(0.5):
-                stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
-                done = sum(stage.numCompletedTasks for stage in stages if stage)
-                tasks = sum(stage.numTasks for stage in stages if stage)
-                text = f"{what}: {done:,} of {tasks:,} task{'s' * (tasks != 1)}" if tasks else what
-                so_far = gathered(folder).line(time.time()) if folder is not None else ""
-                status.update(f"{text}; {so_far}" if so_far else text)
-
-        follower = Thread(target=follow, daemon=True)
-        follower.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            follower.join()
 
 
 def _subscriptions(spark: SparkSession, path: str) -> DataFrame:
