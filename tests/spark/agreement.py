@@ -1,4 +1,6 @@
-"""Every way to match gives one answer: an index in this process, `match`, `match` with shards, and `stream`.
+"""Every way to match gives one answer: an index in this process, `match`, `match_files` and `stream`.
+
+Each with one index, with shards and with routed shards, in workers and in a process that they share.
 
     python -m tests.spark.agreement --documents 100000 --subscriptions 5000 --seed 1
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 DTD = Path(__file__).parents[2] / "examples/news/wire.dtd"
+SHARDS = {"one index": (1, False), "4 shards": (4, False), "4 routed shards": (4, True)}
 Answers = tuple[Any, Any]
 """The sorted pairs of matches, and the sorted dead letters."""
 
@@ -103,16 +106,21 @@ def alone(place: Path) -> Answers:
 
 
 def ways(spark: SparkSession, place: Path) -> Iterator[tuple[str, Answers]]:
-    """Every other way, with its answers."""
-    from pathcast.spark import compile_subscriptions, match, read_documents, stream
+    """Every other way, with its answers; every second one with indexes that workers share."""
+    from pathcast.spark import compile_subscriptions, match, match_files, read_documents, stream
 
     documents = spark.read.parquet(str(place / "documents"))
     subscriptions = spark.read.parquet(str(place / "subscriptions.parquet"))
-    for shards in (1, 4):
-        compiled = compile_subscriptions(subscriptions, place / f"index-{shards}", shards=shards)
+    for kind, (shards, route) in SHARDS.items():
+        index = place / kind
+        compiled = compile_subscriptions(subscriptions, index, shards=shards, route=route)
         assert compiled.refused == 0
-        yield f"match, {shards} shards", _answers(*match(documents, compiled))
-    for shards in (1, 4):
+        told = f"{kind}, {len(list(index.glob('*.image')))} images"
+        yield f"match, {told}", _answers(*match(documents, compiled))
+        yield f"match, {told}, shared", _answers(*match(documents, compiled, share=True))
+        yield f"match_files, {told}", _answers(*match_files(spark, place / "documents", compiled))
+        shared = match_files(spark, place / "documents", compiled, share="true", splitBytes="10000000")
+        yield f"match_files, {told}, shared", _answers(*shared)
         arriving = read_documents(
             spark,
             str(place / "documents"),
@@ -121,14 +129,13 @@ def ways(spark: SparkSession, place: Path) -> Iterator[tuple[str, Answers]]:
             streaming=True,
             options={"maxFilesPerTrigger": "3"},
         )
-        output = place / f"streamed-{shards}"
-        checkpoint = place / f"checkpoint-{shards}"
+        output, checkpoint = place / f"streamed-{kind}", place / f"checkpoint-{kind}"
         query = stream(
-            arriving, place / f"index-{shards}", output, checkpoint=checkpoint, trigger="available"
+            arriving, index, output, checkpoint=checkpoint, trigger="available", share=shards == 1 or None
         )
         query.awaitTermination()
-        found = (spark.read.parquet(str(output / kind)) for kind in ("matches", "dead"))
-        yield f"stream, {shards} shards", _answers(*found)
+        found = (spark.read.parquet(str(output / each)) for each in ("matches", "dead"))
+        yield f"stream, {told}", _answers(*found)
 
 
 def _answers(matches: DataFrame, dead: DataFrame) -> Answers:

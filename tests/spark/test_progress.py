@@ -62,3 +62,23 @@ def test_rates_are_of_the_time_that_workers_were_at_it(tmp_path: Path) -> None:
         one = Progress(500, 10, 0, 0, began=began, told=told)
         (tmp_path / f"{name}.json").write_text(json.dumps(asdict(one)))
     assert gathered(tmp_path).line(1_000.0) == "1,000 documents (100/s)"
+
+
+def test_records_are_told_while_they_are_cut(tmp_path: Path) -> None:
+    (tmp_path / "told").mkdir()
+    (tmp_path / "huge.xml").write_bytes(b"<a>" + b"<b/>" * 3_000 + b"</a>")
+    program = (
+        "from pathcast.spark.worker.unpack import UnpackJob, unpack\n"
+        f"print(sum(each.num_rows for each in unpack([{str(tmp_path / 'huge.xml')!r}], "
+        "UnpackJob('b', 1 << 20, 4_000))))"
+    )
+    settings = {VARIABLE: str(tmp_path / "told")}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=settings, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split() == ["3000"], done.stderr
+    found = gathered(tmp_path / "told")
+    assert 0 < found.read <= 3_000
+    assert found.line(0.0).endswith(" documents read")
+    (tmp_path / "told/other.json").write_text(json.dumps(asdict(Progress(3_000, began=100.0, told=102.0))))
+    assert gathered(tmp_path / "told").line(0.0) == "3,000 documents (1,500/s)"

@@ -34,6 +34,8 @@ class Progress:
     """Bytes that a worker matches at this moment, if they are many."""
     since: float = 0.0
     """When it began with them, in seconds since 1970."""
+    read: int = 0
+    """Documents that were taken out of archives or cut out of huge files, matched or not yet."""
 
     began: float = 0.0
     """When the first documents were begun."""
@@ -49,8 +51,10 @@ class Progress:
         'at 200 MB for 12 s'
         >>> Progress(1, 200_000_000, began=100.0, told=108.0).line(112.0)
         '1 document, 200 MB'
+        >>> Progress(read=3000).line(112.0)
+        '3,000 documents read'
         """
-        parts = []
+        parts = [f"{_counted(self.read, 'document')} read"] if self.read > self.documents else []
         for name, count in (("document", self.documents), ("match", self.matches)):
             seconds = self.told - self.began
             rate = count / seconds if seconds >= 1 else 0.0  # sooner it would say nothing
@@ -97,6 +101,12 @@ class Reporter:
         if long or time() - self._written > _EVERY:
             self._write()
 
+    def read(self, documents: int) -> None:
+        """So many documents were taken out of a file; perhaps another task matches them later."""
+        self._so_far.read += documents
+        if time() - self._written > _EVERY:
+            self._write()
+
     def _write(self) -> None:
         self._written = time()
         part = self._file.with_suffix(".part")
@@ -118,9 +128,10 @@ def gathered(folder: Path) -> Progress:
     for file in folder.glob("*.json"):
         with suppress(OSError, ValueError):
             one = Progress(**json.loads(file.read_text()))
-            for name in ("documents", "bytes", "matches", "dead"):
+            for name in ("documents", "bytes", "matches", "dead", "read"):
                 setattr(total, name, getattr(total, name) + getattr(one, name))
-            total.began = min(total.began or one.began, one.began)
+            if one.began:  # not by those that only read
+                total.began = min(total.began or one.began, one.began)
             total.told = max(total.told, one.told)
             if one.at and (not total.at or one.since < total.since):
                 total.at, total.since = one.at, one.since

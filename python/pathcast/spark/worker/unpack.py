@@ -24,6 +24,7 @@ import numpy as np
 import pyarrow as pa
 
 from pathcast.spark.places import local_path
+from pathcast.spark.progress import reporter
 from pathcast.spark.worker.shards import Batches
 from pathcast.spark.worker.split import problem, split
 from pathcast.spark.worker.vectors import blobs
@@ -82,6 +83,8 @@ def unpack(paths: Iterable[str], job: UnpackJob) -> Batches:
 
 
 def _batch(ids: list[str], documents: list[_Bytes]) -> Any:
+    if told := reporter():
+        told.read(len(ids))
     if len(documents) == 1:  # as it was read, without a copy: it may be large
         ends = pa.py_buffer(np.array([0, len(documents[0])], np.int32))
         column = pa.Array.from_buffers(pa.binary(), 1, [None, ends, pa.py_buffer(documents[0])])
