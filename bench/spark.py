@@ -1,9 +1,9 @@
 """The pipeline on local Spark: as a share of what its cores do without it, and beside what people do today.
 
-Every round is a part of one table of documents that nobody has seen, for the pipeline and for the core alone,
-from Parquet on disk to the end of the job; matches are handed to Spark, which counts them. The share is the
-pipeline's rate over (cores × one thread of the core). Java's compiler is busy in the first rounds, so two are
-not counted; everybody is warmed alike.
+Every round is a table of documents that nobody has seen, for the pipeline and for the core alone, from
+Parquet on disk to the end of the job, which takes seconds; matches are handed to Spark, which counts them.
+The share is the pipeline's rate over (cores × one thread of the core). Java's compiler is busy in the first
+rounds, so two are not counted; everybody is warmed alike.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from pathcast.spark import Compiled
 
 CORES = 2
-PART = max(200, int(25_000 * scale()))  # documents of a round
-LONG, LONG_ROUNDS = max(200, int(100_000 * scale())), 4  # documents of a part of a round; two rounds warm
+PART = max(200, int(100_000 * scale()))  # documents of a round, or of a part of one
 WARM, ROUNDS = 2, 4
+WAYS_ROUNDS = 4  # two of them warm
 SIZES = (10_000, 100_000, 1_000_000)
 ALERTS = {1_000: 4, 10_000: 4, 100_000: 2}
 """Subscriptions: parts of a round, so that a job takes seconds and its start little of them."""
@@ -43,7 +43,6 @@ FILES = 16
 SLICE = 3_000  # documents that the core gets at once, about as many as Spark sends to a worker
 PEERS = {10: (8_000, 16_000), 100: (800, 12_000), 1_000: (60, 2_000)}
 """Subscriptions: documents of a round for `xpath_boolean`, and for lxml: a job takes seconds, as ours."""
-PEER_PART = 4 * PART
 
 
 def pipeline(kept: Kept, plan: Plan) -> Iterator[Row]:
@@ -52,13 +51,15 @@ def pipeline(kept: Kept, plan: Plan) -> Iterator[Row]:
     if not sizes:
         return
     with _session() as (spark, folder):
-        frame = _documents(spark, folder, (WARM + ROUNDS) * PART)
+        rounds = _rounds(folder, wire.documents(1), WARM + ROUNDS)
         queries = wire.queries(int(max(sizes) * scale()))
         for size in sizes:
-            yield _grown(spark, folder, frame, size, queries[: int(size * scale())])
+            yield _grown(spark, folder, rounds, size, queries[: int(size * scale())])
 
 
-def _grown(spark: SparkSession, folder: Path, frame: DataFrame, size: int, queries: Sequence[str]) -> Row:
+def _grown(
+    spark: SparkSession, folder: Path, rounds: Sequence[Path], size: int, queries: Sequence[str]
+) -> Row:
     from pathcast.spark import compile_subscriptions, match
 
     compiling, compiled = timed(
@@ -67,22 +68,18 @@ def _grown(spark: SparkSession, folder: Path, frame: DataFrame, size: int, queri
     index = Index.load(str(compiled.path / compiled.manifest.shards[0].index))
     times: dict[str, list[float]] = {"alone": [], "alone cpu": [], "piped": [], "piped cpu": []}
     total = 0
-    for place in range(WARM + ROUNDS):
-        part = _part(frame, place * PART, PART)
-        matches, _ = match(part, compiled)
-        first = place * PART
-        some = [("doc_id", ">=", first), ("doc_id", "<", first + PART)]
-        in_memory = _in_memory(folder / "documents", some)
+    for number, place in enumerate(rounds):
+        matches, _ = match(spark.read.parquet(str(place)), compiled)
         tasks: dict[str, Callable[[], int]] = {
             "piped": matches.count,
-            "alone": partial(_match_alone, index, in_memory),
+            "alone": partial(_match_alone, index, _in_memory(place)),
         }
         clocks = {"piped": processor_seconds, "alone": time.process_time}
         counts: dict[str, int] = {}
-        for turn in reversed(tasks) if place % 2 else tasks:
+        for turn in reversed(tasks) if number % 2 else tasks:
             used = clocks[turn]()
             seconds, counts[turn] = timed(tasks[turn])
-            if place >= WARM:
+            if number >= WARM:
                 times[turn].append(seconds / PART)
                 times[f"{turn} cpu"].append((clocks[turn]() - used) / PART)
         _same(f"{len(queries):,} subscriptions", counts["piped"], counts["alone"])
@@ -93,7 +90,7 @@ def _grown(spark: SparkSession, folder: Path, frame: DataFrame, size: int, queri
         f"{size:,} subscriptions",
         {
             "documents": ROUNDS * PART,
-            "matches / document": total / ((WARM + ROUNDS) * PART),
+            "matches / document": total / (len(rounds) * PART),
             "core/s": 1 / min(times["alone"]),
             "Spark/s": 1 / min(times["piped"]),
             f"share of {CORES} cores": min(times["alone"]) / (CORES * min(times["piped"])),
@@ -116,13 +113,11 @@ def ways(kept: Kept, plan: Plan) -> Iterator[Row]:
         few = folder / "few"
         _write(few, islice(drawn, FILES))
         _write_zstd(few)
-        rounds = []
-        for number in range(LONG_ROUNDS):
-            parts = [folder / f"round-{number}-{part}" for part in range(max(ALERTS.values()))]
-            for part in parts:
-                _write(part, islice(drawn, LONG))
-                _write_zstd(part)
-            rounds.append(parts)
+        most = max(ALERTS.values())
+        parts = _rounds(folder, drawn, WAYS_ROUNDS * most)
+        for part in parts:
+            _write_zstd(part)
+        rounds = [parts[at : at + most] for at in range(0, len(parts), most)]
         queries = workload.queries(max(sizes))
         for size in sizes:
             some = [each[: ALERTS[size]] for each in rounds]
@@ -231,7 +226,7 @@ def peers(kept: Kept, plan: Plan) -> Iterator[Row]:
     if all(kept.has(f"{number:,} subscriptions") for number in PEERS):
         return
     with _session() as (spark, folder):
-        frame = _documents(spark, folder, (1 + ROUNDS) * PEER_PART)
+        rounds = _rounds(folder, wire.documents(1), 1 + ROUNDS)
         for number, (few, many) in PEERS.items():
             if kept.has(f"{number:,} subscriptions"):
                 continue
@@ -250,20 +245,21 @@ def peers(kept: Kept, plan: Plan) -> Iterator[Row]:
                     many,
                     lambda part: part.mapInArrow(with_lxml, "doc_id bigint, subscription_id int").count(),  # noqa: B023
                 ),
-                "Pathcast": (PEER_PART, ours),
+                "Pathcast": (PART, ours),
             }
             rates: dict[str, list[float]] = {name: [] for name in jobs}
-            for place in range(1 + ROUNDS):  # the first warms everybody
-                for name in reversed(jobs) if place % 2 else jobs:
-                    count, job = min(jobs[name][0], PEER_PART), jobs[name][1]
-                    part = _part(frame, place * PEER_PART, count)
+            for turn, place in enumerate(rounds):  # the first warms everybody
+                documents = spark.read.parquet(str(place))
+                for name in reversed(jobs) if turn % 2 else jobs:
+                    count, job = min(jobs[name][0], PART), jobs[name][1]
+                    part = documents.where(f"doc_id < {count}")
                     if name != "Pathcast":
                         part = part.repartition(CORES)  # few documents: each core gets as many
                     seconds, found = timed(lambda: job(part))  # noqa: B023
-                    if place:
+                    if turn:
                         rates[name].append(count / seconds)
-                    if name != "Pathcast" and place == 1:
-                        _same(f"{name}, {number:,}", found, ours(_part(frame, place * PEER_PART, count)))
+                    if name != "Pathcast" and turn == 1:
+                        _same(f"{name}, {number:,}", found, ours(documents.where(f"doc_id < {count}")))
             best = {f"{name}/s": max(found) for name, found in rates.items()}
             yield Row(
                 f"{number:,} subscriptions",
@@ -273,10 +269,6 @@ def peers(kept: Kept, plan: Plan) -> Iterator[Row]:
                     "× lxml": best["Pathcast/s"] / best["lxml/s"],
                 },
             )
-
-
-def _part(frame: DataFrame, first: int, count: int) -> DataFrame:
-    return frame.where(f"doc_id >= {first} and doc_id < {first + count}")
 
 
 def _with_sql(part: DataFrame, queries: Sequence[str]) -> int:
@@ -324,13 +316,16 @@ def _session(cores: int = CORES) -> Iterator[tuple[SparkSession, Path]]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _documents(spark: SparkSession, folder: Path, number: int) -> DataFrame:
-    """A table of documents on disk, ids counted from 0 and spread over the files in turn."""
-    _write(folder / "documents", islice(wire.documents(1), number))
-    return spark.read.parquet(str(folder / "documents"))
+def _rounds(folder: Path, drawn: Iterator[bytes], number: int) -> list[Path]:
+    """So many tables of new documents."""
+    places = [folder / f"round-{each}" for each in range(number)]
+    for place in places:
+        _write(place, islice(drawn, PART))
+    return places
 
 
 def _write(place: Path, drawn: Iterator[bytes]) -> None:
+    """A table of documents on disk, ids counted from 0 and spread over the files in turn."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -378,11 +373,11 @@ def _subscriptions(spark: SparkSession, folder: Path, queries: Sequence[str]) ->
     return spark.read.parquet(str(path))
 
 
-def _in_memory(place: Path, filters: list[tuple[str, str, int]] | None = None) -> Any:
-    """The documents of a table, or some of them, as Arrow has them, in one array."""
+def _in_memory(place: Path) -> Any:
+    """The documents of a table as Arrow has them, in one array."""
     import pyarrow.parquet as pq
 
-    table = pq.read_table(place, filters=filters)
+    table = pq.read_table(place)
     return table.combine_chunks()["xml"].chunk(0)
 
 
