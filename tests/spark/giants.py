@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SUBSCRIBERS = 100_000
-HEAP = {"frame": "2g"}  # 1g for the others
+HEAP = {"frame": "3g"}  # 1g for the others
 
 
 def large(megabytes: int, mark: int) -> bytes:
