@@ -30,8 +30,9 @@ from pathcast.index import Index
 from pathcast.reference import Expression, parse
 from pathcast.schema import Schema
 
-SECONDS = 0.4  # for one engine at one point
-ROUNDS = 2
+SECONDS = 1.0  # for one engine at one point, unless its fewest documents take longer
+ROUNDS = 4
+FEWEST, MOST = 10, 40  # documents of a round: few are no sample
 WAYS: tuple[Literal["minimal", "simple", "maximal"], ...] = ("minimal", "simple", "maximal")
 DESCRIBED = 100  # documents of a data set that are described
 Drawn = Mapping[str, DataSet]
@@ -288,9 +289,9 @@ def _times(
     slowest = max(
         timed(partial(task, list(islice(stream, 1))), time.process_time)[0] for task in tasks.values()
     )
-    size = max(2, min(40, int(SECONDS / ROUNDS / max(slowest, 1e-6))))
+    size = max(FEWEST, min(MOST, int(SECONDS / ROUNDS / max(slowest, 1e-6))))
     size = -(-size // share) * share
-    warm = size if slowest > SECONDS / 2 else 2 * size
+    warm = size if slowest > SECONDS / ROUNDS else 2 * size
     return {
         name: times.best
         for name, times in in_turns(tasks, stream, size=size, rounds=ROUNDS, warm=warm).items()
