@@ -109,6 +109,8 @@ SWEEPS = (
     Sweep("15b", PATHS, "expressions", COUNTS, Point(), FORMS),
     Sweep("16a", "probability of *", "wildcard", SHARES),
     Sweep("16b", "probability of //", "descendant", SHARES),
+    Sweep("16c", "probability of *", "wildcard", SHARES, TREES, TREE[1:5]),
+    Sweep("16d", "probability of //", "descendant", SHARES, TREES, TREE[1:5]),
     Sweep("17a", "levels of an expression", "levels", (8, 10, 12, 14, 16, 18, 20)),
     Sweep("17b", "skew", "skew", (0.0, 0.5, 1.0, 2.0, 3.0, 5.0)),
     Sweep("18a", PATHS, "expressions", COUNTS, measure="memory"),
