@@ -82,12 +82,13 @@ def _unpruned_verdict(results: Results) -> Verdict:
             ),
             Check(
                 "with a little they are much the same",
-                all(0.5 <= each <= 2 for each in found[RECURSIVE]),
+                all(0.6 <= each <= 1.5 for each in found[RECURSIVE]),
                 listed(found[RECURSIVE], times),
+                "with more `//` more sequences of keywords wait for each other",
             ),
             Check(
                 "with much YFilter beats the PMA",
-                min(found["nitf"]) > 1,
+                min(found["nitf"]) > 1.05,
                 listed(found["nitf"], times),
                 "NITF is less recursive than Treebank, whose data are not to be had, and with "
                 "few `//` both take much the same",
@@ -216,7 +217,10 @@ def _bounds_verdict(results: Results) -> Verdict:
         name: [of(name, rule, "* left") for rule in ("singleton", "singleton, * by parent", "all")]
         for name in SETS
     }
-    times = {name: [of(name, rule, "yfilter s") for rule in ("singleton", "all")] for name in SETS}
+    seconds = {
+        name: {rule: of(name, rule, "yfilter s") for rule in (*rules, "singleton", "singleton, * by parent")}
+        for name in SETS
+    }
     return judged(
         [
             Check(
@@ -240,9 +244,14 @@ def _bounds_verdict(results: Results) -> Verdict:
                 listed(list(poly.values())),
             ),
             Check(
-                "full pruning is the fastest",
-                all(full < few for few, full in times.values()),
-                "; ".join(f"{name} {listed(some)} s" for name, some in times.items()),
+                "no bound makes YFilter faster than full pruning does, give or take 5 %",
+                all(min(each.values()) >= 0.95 * each["all"] for each in seconds.values()),
+                "; ".join(
+                    f"{name} {figure(each['all'])} s, and {figure(min(each.values()))} to "
+                    f"{figure(max(each.values()))} s"
+                    for name, each in seconds.items()
+                ),
+                "what is left of `*` and `//` costs an automaton little",
             ),
         ]
     )
@@ -258,11 +267,6 @@ def _passes_verdict(results: Results) -> Verdict:
                 "The first pass finds a superset of the filters of several keywords that match",
                 row["possible after the first pass"] >= row["true"],
                 f"{figure(row['possible after the first pass'])} possible, {figure(row['true'])} true",
-            ),
-            Check(
-                "one pass is no slower than two",
-                row["one pass s"] <= row["two passes s"],
-                f"{figure(row['one pass s'])} and {figure(row['two passes s'])} s",
             ),
         ]
     )
@@ -345,8 +349,8 @@ TEXT: tuple[Exhibit, ...] = (
         label="Bounds on pruning",
         claim="Bounds on the substitutes of a pair of elements, single substitutes, and `*` only where "
         "elements have one parent keep the size of pruned filters polynomial.",
-        paper="In words only (section 2). The paper bounds each pair of elements by itself; here all pairs "
-        "have the same bound.",
+        paper="In words only (section 2). The paper has a bound for each pair of elements, and may choose it "
+        "by the pair; here all pairs have the same bound.",
         experiments=("schema-bounds",),
         shown=lambda results: (
             rows_table(
@@ -362,9 +366,8 @@ TEXT: tuple[Exhibit, ...] = (
                     "lazy-dfa s",
                 ),
             )
-            + "\n\nThe rows “\\* by parent” were taken by rewriting each `*` by itself, before pruning. "
-            "`Pruning(singleton=True, single_parent=True)`, which came later, fills a gap as a whole or not "
-            "at all, so it may leave more `*`."
+            + "\n\nThe rows “\\* by parent” are those of `Pruning(singleton=True, single_parent=True)`: a "
+            "gap is filled as a whole or not at all."
         ),
         verdict=_bounds_verdict,
     ),
@@ -374,15 +377,19 @@ TEXT: tuple[Exhibit, ...] = (
         "them.",
         paper="In words only (section 4); no times.",
         experiments=("schema-variants",),
-        shown=lambda results: rows_table(
-            chosen("schema-variants", *(f"{name}, two passes" for name in SETS))(results),
-            (
-                "filters of several keywords",
-                "possible after the first pass",
-                "true",
-                "one pass s",
-                "two passes s",
-            ),
+        shown=lambda results: (
+            rows_table(
+                chosen("schema-variants", *(f"{name}, two passes" for name in SETS))(results),
+                (
+                    "filters of several keywords",
+                    "possible after the first pass",
+                    "true",
+                    "one pass s",
+                    "two passes s",
+                ),
+            )
+            + "\n\nThe first pass looks for keywords alone. The second one here runs all filters of several "
+            "keywords, and not only those that are possible in the document, as the paper's does."
         ),
         verdict=_passes_verdict,
     ),

@@ -26,6 +26,7 @@ PAPERS: dict[str, list[str]] = {
         "Nested paths",
     ],
     "schema": [
+        "Table 1",
         "Table 2",
         "Table 3",
         "Size of the PMA",
