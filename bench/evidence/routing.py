@@ -298,7 +298,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
                 results.rows("routing-tables"),
                 ("no covering", "covering", "covered %", "with * %", "with // %"),
             )
-            + "\n\nTuned sets with merging on top, those that were taken:\n\n"
+            + "\n\nThe tuned sets, and a fifth of each, with merging on top:\n\n"
             + rows_table(
                 results.rows("network-tables"),
                 ("no covering", "covering", "covered %", "perfect merging", "merging 10 %"),
