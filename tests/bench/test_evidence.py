@@ -38,6 +38,7 @@ PAPERS: dict[str, list[str]] = {
         "Filters that are too deep",
         "Value predicates",
         "Throughput on large documents",
+        "Lazy DFA",
         "Bounds on pruning",
         "Two passes",
     ],
