@@ -65,6 +65,7 @@ EXPERIMENTS: dict[str, Callable[[Kept, Plan], Iterator[Row]]] = {
     "states": states.table,
     "pruning": pruning.table,
     "pruning-auto": pruning.guarded,
+    "schema-examples": schema_paper.examples,
     "schema-automaton": schema_paper.table_3,
     "schema-engines": schema_paper.tables_4_and_5,
     "schema-speed": schema_paper.figure_5,

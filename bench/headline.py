@@ -235,7 +235,7 @@ def claims(results: Path) -> str:
     curves = gathered(_rows(results, "xtrie"))
     cells = [
         (figure, verdict.says, "yes" if verdict.reproduces else "**no**", verdict.measured)
-        for figure in curves
+        for figure in sorted(curves)
         for verdict in verdicts(figure, curves[figure])
     ]
     return _markdown(("figure", "the paper", "here", "measured"), cells).replace("---:", "---")

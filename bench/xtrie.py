@@ -30,8 +30,9 @@ from pathcast.index import Index
 from pathcast.reference import Expression, parse
 from pathcast.schema import Schema
 
-SECONDS = 0.4  # for one engine at one point
-ROUNDS = 2
+SECONDS = 1.0  # for one engine at one point, unless its fewest documents take longer
+ROUNDS = 4
+FEWEST, MOST = 10, 40  # documents of a round: few are no sample
 WAYS: tuple[Literal["minimal", "simple", "maximal"], ...] = ("minimal", "simple", "maximal")
 DESCRIBED = 100  # documents of a data set that are described
 Drawn = Mapping[str, DataSet]
@@ -108,6 +109,8 @@ SWEEPS = (
     Sweep("15b", PATHS, "expressions", COUNTS, Point(), FORMS),
     Sweep("16a", "probability of *", "wildcard", SHARES),
     Sweep("16b", "probability of //", "descendant", SHARES),
+    Sweep("16c", "probability of *", "wildcard", SHARES, TREES, TREE[1:5]),
+    Sweep("16d", "probability of //", "descendant", SHARES, TREES, TREE[1:5]),
     Sweep("17a", "levels of an expression", "levels", (8, 10, 12, 14, 16, 18, 20)),
     Sweep("17b", "skew", "skew", (0.0, 0.5, 1.0, 2.0, 3.0, 5.0)),
     Sweep("18a", PATHS, "expressions", COUNTS, measure="memory"),
@@ -288,9 +291,9 @@ def _times(
     slowest = max(
         timed(partial(task, list(islice(stream, 1))), time.process_time)[0] for task in tasks.values()
     )
-    size = max(2, min(40, int(SECONDS / ROUNDS / max(slowest, 1e-6))))
+    size = max(FEWEST, min(MOST, int(SECONDS / ROUNDS / max(slowest, 1e-6))))
     size = -(-size // share) * share
-    warm = size if slowest > SECONDS / 2 else 2 * size
+    warm = size if slowest > SECONDS / ROUNDS else 2 * size
     return {
         name: times.best
         for name, times in in_turns(tasks, stream, size=size, rounds=ROUNDS, warm=warm).items()

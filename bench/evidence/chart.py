@@ -22,8 +22,9 @@ def lines(
 
     `across` is what all panels vary, or what each does.
 
-    On logarithmic axes points are dots, with thin dots between those of a curve. Wide charts cannot be read
-    on a telephone: two panels are the most.
+    On logarithmic axes points are dots, with thin dots between those of a curve. On others the first curves
+    are the broadest: where two are one, both are seen. Wide charts cannot be read on a telephone: two panels
+    are the most.
     """
     from matplotlib.figure import Figure
 
@@ -33,7 +34,8 @@ def lines(
     varied = [across] * len(panels) if isinstance(across, str) else across
     for axes, below, (title, curves) in zip(every, varied, panels.items(), strict=True):
         for name, points in curves.items():
-            _curve(axes, name, points, colour_of(name, names), logarithmic)
+            width = 0.8 if logarithmic else max(1.0, 3.0 - 0.5 * names.index(name))
+            _curve(axes, name, points, colour_of(name, names), "o:" if logarithmic else "o-", width)
         plain(axes, below, title=title, logarithmic=logarithmic)
     every[0].set_ylabel(up)
     handles = {
@@ -59,11 +61,10 @@ def colour_of(name: str, names: Sequence[str]) -> str:
 
 
 def _curve(
-    axes: Axes, name: str, points: Sequence[tuple[float, float]], colour: str, logarithmic: bool
+    axes: Axes, name: str, points: Sequence[tuple[float, float]], colour: str, style: str, width: float
 ) -> None:
     across, up = zip(*sorted(points), strict=True)
     hollow = {"mfc": "white"} if name.startswith(PAPER) else {}
-    style, width = ("o:", 0.8) if logarithmic else ("o-", 1.6)
     axes.plot(across, up, style, lw=width, ms=4.5, color=colour, label=name, **hollow)  # type: ignore[arg-type]
 
 

@@ -80,9 +80,9 @@ def _index(results: Results) -> str:
         "# Evidence",
         SETUP,
         "Pathcast rests on five papers. Each page below takes every table and figure of one paper's "
-        "experiments: what it claims, its numbers as far as its text gives them, ours on the same kind of "
-        "workload, and a verdict in one sentence. Whether a claim holds is told by code from the rows that "
-        "were measured; the reason why one does not is ours.",
+        "experiments, and what its text alone says was measured: what it claims, its numbers as far as its "
+        "text gives them, ours on the same kind of workload, and a verdict in one sentence. Whether a claim "
+        "holds is told by code from the rows that were measured; the reason why one does not is ours.",
         "`make evidence` runs all experiments (hours; a run that was cut goes on where it was), "
         "`make evidence-draw` writes these pages from the figures that are kept in `benchmarks/results` "
         "(seconds).",

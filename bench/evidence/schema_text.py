@@ -15,6 +15,7 @@ from bench.evidence.exhibit import (
     listed,
     rows_table,
     times,
+    untold,
 )
 from bench.harness.kept import Row
 from bench.schema_paper import PLAIN, RECURSIVE, SETS
@@ -82,12 +83,13 @@ def _unpruned_verdict(results: Results) -> Verdict:
             ),
             Check(
                 "with a little they are much the same",
-                all(0.5 <= each <= 2 for each in found[RECURSIVE]),
+                all(0.6 <= each <= 1.5 for each in found[RECURSIVE]),
                 listed(found[RECURSIVE], times),
+                "with more `//` more sequences of keywords wait for each other",
             ),
             Check(
                 "with much YFilter beats the PMA",
-                min(found["nitf"]) > 1,
+                min(found["nitf"]) > 1.05,
                 listed(found["nitf"], times),
                 "NITF is less recursive than Treebank, whose data are not to be had, and with "
                 "few `//` both take much the same",
@@ -216,7 +218,10 @@ def _bounds_verdict(results: Results) -> Verdict:
         name: [of(name, rule, "* left") for rule in ("singleton", "singleton, * by parent", "all")]
         for name in SETS
     }
-    times = {name: [of(name, rule, "yfilter s") for rule in ("singleton", "all")] for name in SETS}
+    seconds = {
+        name: {rule: of(name, rule, "yfilter s") for rule in (*rules, "singleton", "singleton, * by parent")}
+        for name in SETS
+    }
     return judged(
         [
             Check(
@@ -240,12 +245,70 @@ def _bounds_verdict(results: Results) -> Verdict:
                 listed(list(poly.values())),
             ),
             Check(
-                "full pruning is the fastest",
-                all(full < few for few, full in times.values()),
-                "; ".join(f"{name} {listed(some)} s" for name, some in times.items()),
+                "no bound makes YFilter faster than full pruning does, give or take 5 %",
+                all(min(each.values()) >= 0.95 * each["all"] for each in seconds.values()),
+                "; ".join(
+                    f"{name} {figure(each['all'])} s, and {figure(min(each.values()))} to "
+                    f"{figure(max(each.values()))} s"
+                    for name, each in seconds.items()
+                ),
+                "what is left of `*` and `//` costs an automaton little",
             ),
         ]
     )
+
+
+UNPRUNED = ("unpruned yfilter s", "unpruned lazy-dfa s", "pruned lazy-dfa s", "tokeniser s")
+
+
+def _lazy_rows(results: Results) -> list[Row]:
+    """Those beside unpruned filters that were taken."""
+    subjects = {f"{name}, lazy DFA" for name in SETS}
+    return [row for row in results.rows("schema-variants") if row.subject in subjects]
+
+
+def _lazy_shown(results: Results) -> str:
+    rules = chosen("schema-bounds", *(f"{name}, {rule}" for name in SETS for rule in ("at most 2", "all")))
+    bounds = rows_table(rules(results), ("// left", "* left", "lazy-dfa s", "yfilter s"))
+    taken = _lazy_rows(results)
+    beside = rows_table(taken, UNPRUNED) if taken else "Unpruned filters have not been taken."
+    return f"With the tightest bound on pruning, and without one:\n\n{bounds}\n\n{beside}"
+
+
+def _lazy_verdict(results: Results) -> Verdict:
+    def of(name: str, rule: str) -> float:
+        return results.value("schema-bounds", f"{name}, {rule}", "lazy-dfa s")
+
+    taken = _lazy_rows(results)
+    if not taken:
+        more = {name: of(name, "at most 2") / of(name, "all") for name in SETS}
+        shown = " and ".join(f"{times(gain)} ({name})" for name, gain in more.items())
+        return untold(
+            f"it has not been run without pruning yet; from the tightest bound to none it gains {shown}"
+        )
+    checks = []
+    for row in taken:
+        yfilter, lazy, pruned, reading = (row.values[column] for column in UNPRUNED)
+        name = row.subject.partition(",")[0]
+        checks.append(
+            Check(
+                f"{name}: the lazy DFA gains from pruning",
+                lazy / pruned > 1.05,
+                times(lazy / pruned),
+                "what a `*` or `//` costs a DFA is states, and a document of 24 MB pays for them once",
+            )
+        )
+        if name == PLAIN:
+            checks.append(
+                Check(
+                    f"{name}: without pruning it is 8.3 times as fast as YFilter (5 to 12 count)",
+                    5 <= yfilter / lazy <= 12,
+                    times(yfilter / lazy),
+                    f"YFilter here takes {times(yfilter / reading)} of the bare tokeniser's time without "
+                    "pruning, so there is less to gain",
+                )
+            )
+    return judged(checks)
 
 
 def _passes_verdict(results: Results) -> Verdict:
@@ -258,11 +321,6 @@ def _passes_verdict(results: Results) -> Verdict:
                 "The first pass finds a superset of the filters of several keywords that match",
                 row["possible after the first pass"] >= row["true"],
                 f"{figure(row['possible after the first pass'])} possible, {figure(row['true'])} true",
-            ),
-            Check(
-                "one pass is no slower than two",
-                row["one pass s"] <= row["two passes s"],
-                f"{figure(row['one pass s'])} and {figure(row['two passes s'])} s",
             ),
         ]
     )
@@ -342,11 +400,21 @@ TEXT: tuple[Exhibit, ...] = (
         verdict=_throughput_verdict,
     ),
     Exhibit(
+        label="Lazy DFA",
+        claim="A lazy DFA gains from pruning too, and without it is far ahead of YFilter.",
+        paper="In words only: that it gains is what first experiments indicate; 8.3 times YFilter's speed "
+        "with 100,000 unpruned filters on protein sequences, prob(*) = prob(//) = 0.1, is what others have "
+        "measured.",
+        experiments=("schema-bounds", "schema-variants"),
+        shown=_lazy_shown,
+        verdict=_lazy_verdict,
+    ),
+    Exhibit(
         label="Bounds on pruning",
         claim="Bounds on the substitutes of a pair of elements, single substitutes, and `*` only where "
         "elements have one parent keep the size of pruned filters polynomial.",
-        paper="In words only (section 2). The paper bounds each pair of elements by itself; here all pairs "
-        "have the same bound.",
+        paper="In words only (section 2). The paper has a bound for each pair of elements, and may choose it "
+        "by the pair; here all pairs have the same bound.",
         experiments=("schema-bounds",),
         shown=lambda results: (
             rows_table(
@@ -362,9 +430,8 @@ TEXT: tuple[Exhibit, ...] = (
                     "lazy-dfa s",
                 ),
             )
-            + "\n\nThe rows “\\* by parent” were taken by rewriting each `*` by itself, before pruning. "
-            "`Pruning(singleton=True, single_parent=True)`, which came later, fills a gap as a whole or not "
-            "at all, so it may leave more `*`."
+            + "\n\nThe rows “\\* by parent” are those of `Pruning(singleton=True, single_parent=True)`: a "
+            "gap is filled as a whole or not at all."
         ),
         verdict=_bounds_verdict,
     ),
@@ -374,15 +441,19 @@ TEXT: tuple[Exhibit, ...] = (
         "them.",
         paper="In words only (section 4); no times.",
         experiments=("schema-variants",),
-        shown=lambda results: rows_table(
-            chosen("schema-variants", *(f"{name}, two passes" for name in SETS))(results),
-            (
-                "filters of several keywords",
-                "possible after the first pass",
-                "true",
-                "one pass s",
-                "two passes s",
-            ),
+        shown=lambda results: (
+            rows_table(
+                chosen("schema-variants", *(f"{name}, two passes" for name in SETS))(results),
+                (
+                    "filters of several keywords",
+                    "possible after the first pass",
+                    "true",
+                    "one pass s",
+                    "two passes s",
+                ),
+            )
+            + "\n\nThe first pass looks for keywords alone. The second one here runs all filters of several "
+            "keywords, and not only those that are possible in the document, as the paper's does."
         ),
         verdict=_passes_verdict,
     ),

@@ -26,6 +26,7 @@ PAPERS: dict[str, list[str]] = {
         "Nested paths",
     ],
     "schema": [
+        "Table 1",
         "Table 2",
         "Table 3",
         "Size of the PMA",
@@ -37,6 +38,7 @@ PAPERS: dict[str, list[str]] = {
         "Filters that are too deep",
         "Value predicates",
         "Throughput on large documents",
+        "Lazy DFA",
         "Bounds on pruning",
         "Two passes",
     ],
