@@ -32,6 +32,7 @@ exclude_patterns = [".*", "bench", "build", "crates", "demo", "fuzz", "python", 
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 4
 
+highlight_language = "text"  # blocks that name no language are calls and paths, which are no Python
 smartquotes = False  # quotes and `--` of options are to be copied as they are
 default_role = "literal"  # docstrings put code between single backticks
 autodoc_default_options = {"members": True, "show-inheritance": True}
