@@ -36,6 +36,7 @@ highlight_language = "text"  # blocks that name no language are calls and paths,
 smartquotes = False  # quotes and `--` of options are to be copied as they are
 default_role = "literal"  # docstrings put code between single backticks
 autodoc_default_options = {"members": True, "show-inheritance": True}
+autoclass_content = "both"  # what the arguments of a class mean is said where it takes them
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
