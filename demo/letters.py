@@ -50,18 +50,22 @@ def dead_letter(row: Mapping[str, Any], document: bytes | None) -> DeadLetter:
     >>> letter = dead_letter(row, b"<a>\\n<b></a>")
     >>> letter.before, letter.spot, letter.after
     ('<b>', '<', '/a>')
+    >>> dead_letter(row | dict(line=1, column=90), b"a" * 99).before.startswith("…aaa")
+    True
     """
     lines = re.split(rb"\r\n|\r|\n", document or b"")
     line, column = row["line"] or 1, row["column"] or 1
     text = lines[line - 1].decode("utf-8", "replace") if line <= len(lines) else ""
     at = column - 1
+    before = "…" if at > AROUND else ""
+    after = "…" if len(text) > at + AROUND else ""
     return DeadLetter(
         row["doc_id"],
         line,
         column,
         printable(row["reason"]),
         row["kind"],
-        printable(text[max(0, at - AROUND) : at]),
+        before + printable(text[max(0, at - AROUND) : at]),
         printable(text[at : at + 1]) or "⏎",
-        printable(text[at + 1 : at + AROUND]),
+        printable(text[at + 1 : at + AROUND]) + after,
     )

@@ -60,10 +60,10 @@ def _histogram(values: Sequence[int], label: str, count: str, bins: int, size: t
     ordered = sorted(values) or [0]
     top = max(1, ordered[int(len(ordered) * 0.995) - 1] if len(ordered) > 1 else ordered[0])
     width = max(1, -(-top // bins))
-    edges = list(range(0, top + 2 * width, width))
+    edges = [edge - 0.5 for edge in range(0, top + 2 * width, width)]  # a number is in the middle of its bar
     middle = ordered[len(ordered) // 2]
     figure, axes = _axes(size)
-    axes.hist([min(value, edges[-1] - 1) for value in ordered], bins=edges, color=ACCENT, rwidth=0.9)
+    axes.hist([min(value, edges[-1] - 0.5) for value in ordered], bins=edges, color=ACCENT, rwidth=0.9)
     axes.axvline(middle, color=OTHER, linewidth=2)
     axes.annotate(
         f"median {middle:,}",
@@ -76,7 +76,7 @@ def _histogram(values: Sequence[int], label: str, count: str, bins: int, size: t
     )
     axes.set_xlabel(label)
     axes.set_ylabel(count)
-    axes.set_xlim(0, edges[-1])
+    axes.set_xlim(edges[0], edges[-1])
     axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.yaxis.grid(color=GRID)
     axes.set_axisbelow(True)

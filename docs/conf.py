@@ -32,9 +32,11 @@ exclude_patterns = [".*", "bench", "build", "crates", "demo", "fuzz", "python", 
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 4
 
+highlight_language = "text"  # blocks that name no language are calls and paths, which are no Python
 smartquotes = False  # quotes and `--` of options are to be copied as they are
 default_role = "literal"  # docstrings put code between single backticks
 autodoc_default_options = {"members": True, "show-inheritance": True}
+autoclass_content = "both"  # what the arguments of a class mean is said where it takes them
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"

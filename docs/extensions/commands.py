@@ -23,9 +23,9 @@ def _lines(name: str, command: Any, parent: Any = None) -> Iterator[str]:
     groups = getattr(command, "commands", {})
     if parent is not None and not groups:
         yield f"## `{name}`\n"
-        yield from _prose(command.help or "")
         usage = command.get_usage(context).removeprefix("Usage: ")
         yield f"```text\n{' '.join(usage.split())}\n```\n"
+        yield from _prose(command.help or "")
         for parameter in command.params:
             record = parameter.get_help_record(context)
             if record and not record[0].startswith(EVERYWHERE):

@@ -13,6 +13,7 @@ from docutils import nodes  # type: ignore[import-untyped]
 from sphinx.application import Sphinx
 
 INDEX = "docs/index"
+WHOLE = 24  # letters of a word of code that a line of a telephone has room for
 FIRST_PAGE = """<!doctype html>
 <meta charset="utf-8"><title>Pathcast</title>
 <meta http-equiv="refresh" content="0; url=docs/index.html">
@@ -55,9 +56,17 @@ def without_last_line(app: Sphinx, doctree: nodes.document) -> None:
             block.rawsource = text
 
 
+def mark_short_words(app: Sphinx, doctree: nodes.document) -> None:
+    """Code of short words has a class: the style keeps them whole, where a line would end at a hyphen."""
+    for code in doctree.findall(nodes.literal):
+        if max(map(len, code.astext().split()), default=0) <= WHOLE:
+            code["classes"].append("whole")
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls."""
     app.connect("source-read", add_contents)
     app.connect("doctree-read", without_last_line)
+    app.connect("doctree-read", mark_short_words)
     app.connect("build-finished", add_first_page)
     return {"parallel_read_safe": True}

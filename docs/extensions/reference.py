@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
 from calls import calls_page, description
 from commands import commands_page
+from docutils import nodes  # type: ignore[import-untyped]
 from sphinx.application import Sphinx
 
 MODULES = {
@@ -65,8 +67,16 @@ def add_description(app: Sphinx, error: Exception | None) -> None:
         Path(app.outdir, "openapi.json").write_text(text, encoding="utf-8")
 
 
+def without_what_says_nothing(app: Sphinx, doctree: nodes.document) -> None:
+    """Takes out that a class is an object, and the numbers that stand for docstrings of a tuple's fields."""
+    for paragraph in list(doctree.findall(nodes.paragraph)):
+        if re.fullmatch(r"Bases: object|Alias for field number \d+", paragraph.astext()):
+            paragraph.parent.remove(paragraph)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls."""
     app.connect("source-read", add_generated)
+    app.connect("doctree-read", without_what_says_nothing)
     app.connect("build-finished", add_description)
     return {"parallel_read_safe": True}

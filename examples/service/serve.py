@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import secrets
+import signal
 import subprocess
 import sys
 import tempfile
@@ -45,6 +46,8 @@ def fill(address: str, stopping: threading.Event) -> None:
         except urllib.error.HTTPError as error:
             if error.code != 400:  # some of the examples are not well-formed, to show dead letters
                 raise
+        except (urllib.error.URLError, ConnectionError):
+            return  # the server has ended
 
 
 def main() -> None:
@@ -55,6 +58,7 @@ def main() -> None:
         stopping = threading.Event()
         with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
+            signal.signal(signal.SIGTERM, lambda *_: process.terminate())  # not only Ctrl-C ends both
             address = process.stdout.readline().split()[-1]
             print(f"{address}  with the key  {KEY}  (the playground: {address}/playground)", flush=True)
             filling = threading.Thread(target=fill, args=(address, stopping), daemon=True)

@@ -67,13 +67,15 @@ class Index:
         subscriptions take if that is more. `attribute_filters` says when the predicate engines test
         attributes: with the structure or after it was found. The answer is the same.
 
-        With a `schema`, a subscription that no valid document can match is reported at once, as a
-        `SchemaWarning` or, if you choose so, as an error. `prune` replaces wildcards and ``//`` by what the
-        schema allows there. As soon as that changed a subscription, a document with an element, attribute,
-        value or text where the schema allows none gets a `DocumentError` of kind ``"invalid"``, because it
-        cannot be answered. `validate` says otherwise: true for always, false for never. The order and number
-        of children do not matter to the answer and are not checked. The engine ``"pma"`` needs a schema and
-        prunes by it, unless `prune` is false.
+        `limits` bound documents, expressions and the work of deciding.
+
+        With a `schema`, a subscription that no valid document can match is reported at once: `impossible`
+        says whether as a `SchemaWarning`, as an error, or not at all. `prune` replaces wildcards and ``//``
+        by what the schema allows there. As soon as that changed a subscription, a document with an element,
+        attribute, value or text where the schema allows none gets a `DocumentError` of kind ``"invalid"``,
+        because it cannot be answered. `validate` says otherwise: true for always, false for never. The order
+        and number of children do not matter to the answer and are not checked. The engine ``"pma"`` needs a
+        schema and prunes by it, unless `prune` is false.
 
         `entities` are those that documents may use without declaring them: ``"html"`` for the names of
         HTML 4, such as ``&nbsp;``, or a mapping of names to texts. Those that a schema's DTD declares are

@@ -121,3 +121,13 @@ def test_a_word_is_found(phone: Page) -> None:
     phone.keyboard.press("Enter")
     phone.locator("#search-results li > a", has_text="Public alerts").click()
     phone.locator("article h1", has_text="Public alerts").wait_for()
+
+
+def test_a_table_of_long_names_shows_what_they_mean(phone: Page) -> None:
+    phone.goto("/docs/service.html")
+    meaning = phone.get_by_role("columnheader", name="what it does").bounding_box()
+    assert meaning
+    assert meaning["x"] + 100 < 390
+    phone.goto("/docs/cli.html")
+    option = phone.locator("article p code", has_text="--namespace PREFIX=URI").locator(".pre").first
+    assert option.evaluate("word => word.getClientRects().length") == 1, "it is not broken after its dashes"

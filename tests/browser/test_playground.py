@@ -93,6 +93,12 @@ def test_why_not(page: Page) -> None:
     assert "<title>" in page.locator("xml-editor .cm-hit").first.inner_text()
 
 
+def test_a_long_expression_is_seen_whole(page: Page) -> None:
+    begun(page)
+    page.locator("#expression").fill("/cap:alert/cap:info[cap:severity = 'Severe']" * 5)
+    assert page.locator("#expression").evaluate("box => box.scrollHeight <= box.clientHeight")
+
+
 def test_mistakes_are_pointed_at(page: Page) -> None:
     begun(page)
     page.locator("#expression").fill("/news/item[")
@@ -183,6 +189,8 @@ def test_the_playground_alone_needs_no_key(browser: Browser, server: Server) -> 
         page.goto("/")
         decided(page, "match")
         assert page.url.startswith(f"{address}/playground")
+        named = page.locator("header a").evaluate_all("links => links.map(each => each.href)")
+        assert [each for each in named if not page.request.get(each).ok] == []
         page.context.close()
         process.terminate()
         assert process.wait(30) == 0

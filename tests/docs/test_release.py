@@ -24,10 +24,21 @@ def test_the_changelog_has_the_version_that_is_installed() -> None:
     )
 
 
+def test_the_citation_names_the_version_and_the_day_of_the_changelog() -> None:
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    day = re.search(r"^date-released: (\d{4}-\d\d-\d\d)$", citation, re.MULTILINE)
+    assert day
+    assert f"version: {pathcast.__version__}\n" in citation
+    assert f"## [{pathcast.__version__}] - {day[1]}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
 def test_the_notes_name_the_format_that_is_written(tmp_path: Path) -> None:
     pathcast.Index().save(tmp_path / "index")
     written = int.from_bytes((tmp_path / "index").read_bytes()[8:12], "little")
     assert f"writes format {written} " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"| format version, little-endian; {written}, " in (ROOT / "ARCHITECTURE.md").read_text(
+        encoding="utf-8"
+    )
 
 
 @pytest.mark.skipif(not shutil.which("cargo"), reason="there is no cargo")

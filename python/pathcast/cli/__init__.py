@@ -31,7 +31,7 @@ from pathcast.cli import (
 )
 from pathcast.cli.arguments import Version
 from pathcast.cli.messages import plain
-from pathcast.errors import PathcastError, printable
+from pathcast.errors import PathcastError, located, printable
 
 
 class Listed(TyperGroup):
@@ -122,5 +122,16 @@ def main() -> None:
     try:
         app(prog_name="pathcast")
     except (OSError, PathcastError) as error:
-        typer.echo(f"pathcast: {printable(str(error))}", err=True)
+        typer.echo(f"pathcast: {_sentence(error)}", err=True)
         sys.exit(2)
+
+
+def _sentence(error: Exception) -> str:
+    """What went wrong; of a file its name, and the reason without its number.
+
+    >>> _sentence(FileNotFoundError(2, "No such file or directory", "news"))
+    'news: No such file or directory'
+    """
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return located(os.fsdecode(error.filename), None, error.strerror)
+    return printable(str(error))

@@ -61,7 +61,7 @@ def subscribe(config: Config, subscriptions: Subscriptions, version: Version = F
 
 @app.command()
 def unsubscribe(
-    config: Config, ids: Annotated[list[str], typer.Argument(metavar="ID...")], version: Version = False
+    config: Config, ids: Annotated[list[str], typer.Argument(metavar="ID")], version: Version = False
 ) -> None:
     """Give up subscriptions."""
     with _client(config) as made:
@@ -94,7 +94,7 @@ def advertise(
 @app.command()
 def publish(
     config: Config,
-    documents: Annotated[list[Path], typer.Argument(metavar="DOCUMENT...")],
+    documents: Annotated[list[Path], typer.Argument(metavar="DOCUMENT")],
     version: Version = False,
 ) -> None:
     """Publish documents. The id of each is a digest of its content, so the same one is published once."""

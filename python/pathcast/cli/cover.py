@@ -97,8 +97,10 @@ def advertise(
     graph: Annotated[
         bool, typer.Option("--graph", help="Print the graph as one advertisement: exact for any DTD.")
     ] = False,
-    limit: Annotated[int, typer.Option(min=1, help="How many paths at most.")] = 1_000,
-    max_depth: Annotated[int | None, typer.Option(min=1, help="Steps before the rest is (/*)+.")] = None,
+    limit: Annotated[int, typer.Option(min=1, metavar="N", help="How many paths at most.")] = 1_000,
+    max_depth: Annotated[
+        int | None, typer.Option(min=1, metavar="D", help="Steps before the rest is (/*)+.")
+    ] = None,
     version: Version = False,
 ) -> None:
     """Print the advertisements of a schema, one a line: the paths of its documents, repeated groups with +.

@@ -27,7 +27,7 @@ app = typer.Typer(
 Monitors: TypeAlias = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[MONITOR]...",
+        metavar="MONITOR",
         help="Where brokers show themselves: HOST:PORT, or the .toml file of a broker; 127.0.0.1:9464 if "
         "nothing is given. From there it goes on to the neighbours whose monitor the settings name.",
         show_default=False,
@@ -145,7 +145,7 @@ def _write(output: Path, drawing: str) -> None:
 def simulate(
     topology: Annotated[Path, typer.Argument(metavar="TOPOLOGY.toml", help="The network, as a TOML file.")],
     output: Drawing = None,
-    seed: Annotated[int | None, typer.Option(help="Another seed than the file says.")] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Another seed than the file says.")] = None,
     unchecked: Annotated[
         bool, typer.Option("--unchecked", help="Do not hold every delivery against flooding; faster.")
     ] = False,

@@ -62,7 +62,10 @@ def serve(
         int, typer.Option("--max-document-bytes", metavar="N", help="The most bytes of a document.")
     ] = 32 << 20,
     worker: Annotated[
-        bool, typer.Option("--worker", help="Only deliver webhooks, for a database that others serve.")
+        bool,
+        typer.Option(
+            "--worker", help="Only deliver to webhooks and Kafka, for a database that others serve."
+        ),
     ] = False,
     log_requests: Annotated[
         bool, typer.Option("--log-requests", help="Log every request: path, status, seconds, trace.")

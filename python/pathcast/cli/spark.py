@@ -108,7 +108,8 @@ def compile_command(
             "-s",
             metavar="SUBSCRIPTIONS",
             help="A table that Spark reads: .parquet, .csv, .tsv, .json, .jsonl, .orc, or a folder of one of "
-            "them; .txt has one XPath a line. Columns id, xpath and perhaps subscriber, ordered, namespaces.",
+            "them; .txt has one XPath a line. Columns id, xpath and perhaps subscriber, ordered, namespaces, "
+            "variables.",
             show_default=False,
         ),
     ] = None,
@@ -127,7 +128,9 @@ def compile_command(
     shards: Annotated[
         int, typer.Option(min=1, metavar="K", help="How many indexes they are spread over.")
     ] = 1,
-    ordered: Annotated[bool, typer.Option("--ordered", help="Steps must be found in order.")] = False,
+    ordered: Annotated[
+        bool, typer.Option("--ordered", help="Read all in ordered mode: branches in the order written.")
+    ] = False,
     ignore_namespaces: Annotated[
         bool, typer.Option("--ignore-namespaces", help="Only local names count.")
     ] = False,

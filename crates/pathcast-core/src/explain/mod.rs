@@ -127,7 +127,7 @@ impl Part {
         let detail = if found.is_empty() { "finds nothing".to_owned() } else { found.join(", ") };
         match predicate {
             Some(predicate) if !predicate.found.is_empty() => {
-                format!("{text}: {} asked, found {detail}", predicate.of)
+                format!("{text}: none of {}, found {detail}", predicate.of)
             }
             Some(predicate) => format!("{text}: none of {}", predicate.of),
             None => format!("{text}: {detail}"),

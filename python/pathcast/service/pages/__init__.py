@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from fastapi import FastAPI
 from starlette.requests import Request
-from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 
 Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
@@ -24,9 +24,11 @@ PAGES = ("index", "playground", "subscriptions", "documents", "deliveries", "key
 
 def mount(app: FastAPI, only: str | None = None) -> None:
     """Serve the pages, or only one of them, which `/` then leads to."""
-    for name in PAGES if only is None else (only,):
-        app.add_route("/" if name == "index" else f"/{name}", _page(name), include_in_schema=False)
-    if only is not None:
+    if only is None:
+        for name in PAGES:
+            app.add_route("/" if name == "index" else f"/{name}", _page(name), include_in_schema=False)
+    else:
+        app.add_route(f"/{only}", _alone(only), include_in_schema=False)
         app.add_route("/", _elsewhere(only), include_in_schema=False)
     app.mount("/static", StaticFiles(directory=FOLDER), name="static")
 
@@ -34,6 +36,17 @@ def mount(app: FastAPI, only: str | None = None) -> None:
 def _page(name: str) -> Handler:
     async def page(request: Request) -> Response:
         return FileResponse(FOLDER / f"{name}.html", headers={"Cache-Control": "no-cache"})
+
+    return page
+
+
+def _alone(name: str) -> Handler:
+    """The page, whose head then names no other: their addresses lead nowhere."""
+    text = (FOLDER / f"{name}.html").read_text(encoding="utf-8")
+    text = text.replace('<header class="top">', '<header class="top" data-alone>')
+
+    async def page(request: Request) -> Response:
+        return HTMLResponse(text, headers={"Cache-Control": "no-cache"})
 
     return page
 

@@ -18,11 +18,11 @@ const TILES = [
   ["index", (s) => bytes(s.index_bytes)],
 ];
 const CHARTS = [
-  ["Rates, a second", ["documents", "deliveries"], (value) => number(value, 1)],
-  ["Time to answer", ["publish_p50", "publish_p99", "match_p99"], milliseconds],
-  ["Queue and pending", ["queue", "pending"], (value) => number(value, 1)],
-  ["Index size", ["index_bytes"], bytes],
-];
+  ["Rates, a second", ["documents", "deliveries"], (value) => number(value, 1), 1],
+  ["Time to answer", ["publish_p50", "publish_p99", "match_p99"], milliseconds, 1e-3],
+  ["Queue and pending", ["queue", "pending"], (value) => number(value, 1), 1],
+  ["Index size", ["index_bytes"], bytes, 1e3],
+]; // the last is the least height, so that no number stands at two lines
 const NAMES = { publish_p50: "publish, half", publish_p99: "publish, 99 of 100", match_p99: "match, 99 of 100", index_bytes: "bytes" };
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 let drawn = [];
@@ -33,7 +33,7 @@ function draw() {
   const strokes = [colour("--accent"), colour("--bad"), colour("--good")];
   const places = CHARTS.map(([title]) => h("section", { className: "panel", "aria-label": title }, h("h2", {}, title)));
   find("charts").append(...places); // all of them first: how wide one is depends on the others
-  drawn = CHARTS.map(([, fields, show], at) => {
+  drawn = CHARTS.map(([, fields, show, least], at) => {
     const place = places[at];
     const width = Math.max(200, place.clientWidth - 30);
     const axis = { stroke: colour("--soft"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
@@ -43,7 +43,7 @@ function draw() {
         height: 190,
         cursor: { y: false },
         legend: { live: false },
-        scales: { y: { range: (_, low, high) => [0, Math.max(high * 1.1, 1e-3)] } },
+        scales: { y: { range: (_, low, high) => [0, Math.max(high * 1.1, least)] } },
         axes: [{ ...axis, space: 80, values: (_, ticks) => ticks.map(clock) }, { ...axis, size: 64, values: (_, ticks) => ticks.map(show) }],
         series: [{}, ...fields.map((name, at) => ({ label: NAMES[name] ?? name, stroke: strokes[at], width: 2, points: { show: false }, value: (_, value) => (value === null ? "" : show(value)) }))],
       },

@@ -69,7 +69,7 @@ function askForKey(wrong) {
         "form",
         { method: "dialog" },
         h("h2", { id: "key-title" }, "A key is needed"),
-        h("p", {}, wrong ? "The key is unknown, revoked or expired." : "The server printed it when it first started."),
+        h("p", {}, wrong ? "The key is unknown, revoked or expired." : "The server printed it when it first started, unless PATHCAST_ADMIN_KEY gave it."),
         h("label", {}, "Key", input),
         h("p", { className: "row" }, h("button", { className: "main", value: "use" }, "Use"), h("button", { value: "no", formNoValidate: true }, "Not now")),
       ),
@@ -181,8 +181,10 @@ function theme() {
 
 function head() {
   const here = location.pathname.split("/").pop() || "./";
-  const links = PAGES.map(([path, name]) => h("a", { href: path, "aria-current": path === here ? "page" : null }, name));
-  document.querySelector("header.top").append(
+  const top = document.querySelector("header.top");
+  const pages = "alone" in top.dataset ? PAGES.filter(([path]) => path === here) : PAGES;
+  const links = pages.map(([path, name]) => h("a", { href: path, "aria-current": path === here ? "page" : null }, name));
+  top.append(
     h("a", { className: "brand", href: "./" }, "Pathcast"),
     h("span", { className: "spacer" }),
     h("nav", { "aria-label": "Pages" }, links),
