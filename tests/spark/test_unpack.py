@@ -60,6 +60,32 @@ def test_a_tar_file_that_breaks_off_is_told(tmp_path: Path, mode: str) -> None:
     assert any(text.startswith(b"not a document: ") for text in read(file).values())
 
 
+def test_nothing_of_a_tar_file_is_lost_in_silence(tmp_path: Path) -> None:
+    file, whole = tmp_path / "x.tar", tar("w")
+    header = whole.index(b"three.xml.gz")
+    flipped = whole[:header] + b"T" + whole[header + 1 :]
+    for damaged in (flipped, whole[:header], whole[: header + 100], whole + whole):
+        file.write_bytes(damaged)
+        found = read(file)
+        assert found["!one.xml"] == b"<a/>"
+        assert found[""].startswith(b"not a document: a damaged tar file: "), found
+    assert found[""].endswith(b"there is something behind its end")
+
+
+def test_links_and_names_that_are_no_text_in_a_tar_file(tmp_path: Path) -> None:
+    (tmp_path / "one").write_text("<a/>")
+    (tmp_path / "two").hardlink_to(tmp_path / "one")
+    with tarfile.open(tmp_path / "x.tar", "w", encoding="latin-1", format=tarfile.GNU_FORMAT) as archive:
+        archive.add(tmp_path / "one", "é")
+        archive.add(tmp_path / "two", "two")
+    (batch,) = unpack([f"{tmp_path}/x.tar"], JOB)
+    assert [name.rpartition("!")[2] for name in batch["id"].to_pylist()] == ["\\udce9", "two"]
+    assert batch["document"].to_pylist() == [
+        b"<a/>",
+        b"not a document: a hard link to \\udce9, which has its bytes",
+    ]
+
+
 @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
 def test_compressed_documents(tmp_path: Path, compress: object) -> None:
     assert callable(compress)
