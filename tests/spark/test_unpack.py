@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,18 @@ def test_nothing_of_a_tar_file_is_lost_in_silence(tmp_path: Path) -> None:
         assert found["!one.xml"] == b"<a/>"
         assert found[""].startswith(b"not a document: a damaged tar file: "), found
     assert found[""].endswith(b"there is something behind its end")
+
+
+def test_a_damaged_zip_file_does_not_fail_the_job(tmp_path: Path) -> None:
+    file, made = tmp_path / "x.zip", io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("é.xml", b"<a/>")
+    whole = made.getvalue()
+    directory = whole.rindex(b"PK\x01\x02")
+    newer = whole[: directory + 6] + b"\xff" + whole[directory + 7 :]
+    for damaged in (whole.replace("é".encode(), b"\xff\xff"), newer, whole[:directory]):
+        file.write_bytes(damaged)
+        assert read(file)[""].startswith(b"not a document: a damaged zip file: ")
 
 
 def test_links_and_names_that_are_no_text_in_a_tar_file(tmp_path: Path) -> None:

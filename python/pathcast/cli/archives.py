@@ -19,7 +19,15 @@ from typing import IO, Any
 from pathcast.tar import entries
 
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
-_DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, tarfile.TarError)
+_DAMAGED = (
+    EOFError,
+    OSError,
+    zlib.error,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    UnicodeDecodeError,  # a damaged name in a zip file
+)
 
 
 def is_archive(name: str) -> bool:

@@ -43,6 +43,7 @@ _BROKEN = (
     zipfile.BadZipFile,
     NotImplementedError,  # an unknown compression
     RuntimeError,  # an encrypted entry of a zip file
+    UnicodeDecodeError,  # a damaged name in a zip file
 )
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _TAR = (257, b"ustar")
@@ -131,7 +132,7 @@ def _zip_entries(path: str, file: IO[bytes], job: UnpackJob) -> Iterator[tuple[s
                     continue
                 with contents:
                     yield from _contents(name, _decompressed(contents), job)
-    except zipfile.BadZipFile as error:
+    except _BROKEN as error:
         yield path, problem(f"a damaged zip file: {error}")
 
 
