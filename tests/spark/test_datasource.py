@@ -20,9 +20,10 @@ import pyarrow.parquet as pq
 from pyspark.sql.streaming.datasource import ReadMaxFiles
 from pyspark.sql.types import ArrayType, IntegerType, StructType
 
+from pathcast import PathcastError
 from pathcast.spark import PathcastDataSource, compile_subscriptions, match, match_files, remove_unused
 from pathcast.spark.driver.splits import Found, find_files, plan_splits
-from pathcast.spark.worker.splits import ReadJob, read_split
+from pathcast.spark.worker.splits import Piece, ReadJob, Split, read_split
 from pathcast.spark.worker.unpack import UnpackJob
 from tests.spark.data import World, world
 from tests.spark.shards import published
@@ -377,3 +378,60 @@ def test_offsets_name_the_files_and_the_version_of_a_batch(tmp_path: Path) -> No
         assert found(offsets[number], offsets[number + 1]) == batches[number]
     assert found(offsets[3], offsets[3]) == []
     assert len({offset["stream"] for offset in offsets}) == 1
+
+
+def read_all(index: Path, path: Path, **options: str) -> list[dict[str, Any]]:
+    """What tasks give, without Spark."""
+    made = PathcastDataSource({"index": str(index), "path": str(path), **options})
+    reader: Any = made.reader(made.schema())
+    tasks = reader.partitions()
+    return [row for task in tasks for batch in reader.read(task) for row in batch.to_pylist()]
+
+
+def test_columns_as_other_writers_hold_them(tmp_path: Path) -> None:
+    published(tmp_path / "index", [{"id": "s", "xpath": "//a"}])
+    kinds = [pa.string_view(), pa.binary_view(), pa.large_binary(), pa.dictionary(pa.int32(), pa.string())]
+    (tmp_path / "in").mkdir()
+    for number, kind in enumerate(kinds):
+        times = pa.array([1_001, 2_999], pa.timestamp("ns"))  # Spark has microseconds
+        columns = {"doc_id": [str(number), "bad"], "xml": pa.array(["<a/>", "<a>"]).cast(kind), "time": times}
+        pq.write_table(pa.table(columns), tmp_path / f"in/{number}.parquet")
+    found = read_all(tmp_path / "index", tmp_path / "in", keep="time")
+    assert sorted((row["doc_id"], row["time"].microsecond) for row in found) == [
+        (str(number), 1) for number in range(len(kinds))
+    ]
+    dead = read_all(tmp_path / "index", tmp_path / "in", result="dead")
+    assert [row["kind"] for row in dead] == ["malformed"] * len(kinds)
+
+
+def test_long_documents_are_told_wherever_they_are(tmp_path: Path) -> None:
+    published(tmp_path / "index", [{"id": "s", "xpath": "//a"}])
+    documents = ["<a/>", None, "<a>" + "x" * 1_000 + "</a>"]
+    for kind in (pa.string(), pa.binary()):
+        pq.write_table(
+            pa.table({"doc_id": [1, 2, 3], "xml": pa.array(documents, kind)}), tmp_path / "x.parquet"
+        )
+        found = read_all(tmp_path / "index", tmp_path / "x.parquet", maxBytes="1000", result="tagged")
+        letters = {row["doc_id"]: row["excerpt"] for row in found if row["reason"]}
+        assert letters == {2: None, 3: "not a document: longer than 1,000 bytes"}
+        assert [row["doc_id"] for row in found if not row["reason"]] == [1]
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    published(tmp_path / "index", [{"id": "s", "xpath": "//a"}])
+    pq.write_table(pa.table({"doc_id": [1], "xml": ["<a/>"]}), tmp_path / "whole.parquet")
+    whole = (tmp_path / "whole.parquet").read_bytes()
+    for name, contents in (("empty", b""), ("torn", whole[: len(whole) // 2]), ("other", b"<a/>" * 100)):
+        (tmp_path / f"{name}.parquet").write_bytes(contents)
+        with pytest.raises(PathcastError, match=rf"{name}\.parquet cannot be read as Parquet"):
+            read_all(tmp_path / "index", tmp_path / f"{name}.parquet")
+    gone = [Found(0, f"file:{tmp_path}/gone.parquet", 1)]
+    with pytest.raises(PathcastError, match=r"gone\.parquet cannot be read as Parquet"):
+        plan_splits(gone)
+    split = Split((Piece(gone[0].path, 1, (0,)),))
+    with pytest.raises(PathcastError, match=r"gone\.parquet cannot be read as Parquet"):
+        list(read_split(split, ReadJob("doc_id", "xml", UnpackJob(None, 1, 1))))
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / os.fsdecode(b"\xff.xml")).write_text("<a/>")
+    with pytest.raises(PathcastError, match=r"rename b'.*\\xff\.xml': its name is not UTF-8"):
+        read_all(tmp_path / "index", tmp_path / "in")

@@ -56,7 +56,7 @@ from pathcast.spark.folders import folder_at
 from pathcast.spark.leases import lease_newest
 from pathcast.spark.options import BATCH_BYTES, MatchOptions, Mode
 from pathcast.spark.worker.answers import RESULTS, SHAPES, Result, Shape
-from pathcast.spark.worker.filters import Comparison, IdFilter, with_ids
+from pathcast.spark.worker.filters import Comparison, IdFilter, bounded, with_ids
 from pathcast.spark.worker.imports import freeze_imports
 from pathcast.spark.worker.kept import joined, parted
 from pathcast.spark.worker.match import MatchJob, match_batches
@@ -192,7 +192,7 @@ class _Source:
 
     def _task(self, split: Split | Range, job: MatchJob | ShardsJob, ids: tuple[IdFilter, ...]) -> _Task:
         read = self.topics.job if self.topics and isinstance(split, Range) else self.read
-        return _Task(split, read, job, ids, tuple(self.match.keep))
+        return _Task(split, read, job, ids, tuple(self.match.keep), self.read.unpack.max_bytes)
 
 
 class _Task(InputPartition):
@@ -205,15 +205,19 @@ class _Task(InputPartition):
         job: MatchJob | ShardsJob,
         ids: tuple[IdFilter, ...],
         keep: tuple[str, ...],
+        max_bytes: int,
     ) -> None:
         super().__init__(None)
         self.split, self.read, self.job, self.ids, self.keep = split, read, job, ids, keep
+        self.max_bytes = max_bytes
 
     def run(self) -> Iterator[Any]:
         freeze_imports()
         documents = self._documents()
         if self.ids:
             documents = with_ids(documents, self.ids)
+        if self.max_bytes < MAX_RECORD:
+            documents = bounded(documents, self.max_bytes)
         return parted(self._answers(joined(documents)), self.keep) if self.keep else self._answers(documents)
 
     def _answers(self, documents: Iterator[Any]) -> Iterator[Any]:
