@@ -70,6 +70,23 @@ def test_bad_rows_are_rejected_with_column_and_reason(spark: SparkSession, tmp_p
     assert rejected(Compiled.open(tmp_path)) == rejected(compiled)
 
 
+def test_names_of_columns_in_capitals(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [
+        ("s", "/p:a[b][c]", "ann", "true", '{"p": "urn:p"}', None),
+        ("t", "/*[@n = $n]", None, "", "", '{"n": 5}'),
+    ]
+    names = "ID string, XPATH string, SUBSCRIBER string, ORDERED string, NAMESPACES string, VARIABLES string"
+    frame = spark.createDataFrame(rows, names)
+    compiled = compile_subscriptions(frame, tmp_path, id="ID", xpath="XPATH")
+    inside = ["<b xmlns=''/>", "<c xmlns=''/>"]
+    documents = [
+        (1, f"<a xmlns='urn:p' n='5'>{''.join(inside)}</a>"),
+        (2, f"<a xmlns='urn:p'>{''.join(reversed(inside))}</a>"),
+    ]
+    found = match(spark.createDataFrame(documents, "doc_id int, xml string"), compiled).matches.collect()
+    assert sorted(map(tuple, found)) == [(1, "s", "ann"), (1, "t", None)]
+
+
 def test_the_newest_row_counts_if_a_column_tells(spark: SparkSession, tmp_path: Path) -> None:
     rows = [("s", "/a", 1), ("s", "/b", 3), ("s", "/c", 2), ("t", "/a", 1), ("t", "/b", 1), ("u", "/a", None)]
     frame = spark.createDataFrame(rows, "id string, xpath string, version int")

@@ -33,7 +33,7 @@ import pathcast
 from pathcast.errors import IndexFormatError
 from pathcast.limits import Limits
 from pathcast.spark.artifact import Manifest, Settings, Shard, replace_file, sha256
-from pathcast.spark.driver.columns import column_type, quoted
+from pathcast.spark.driver.columns import column_like, column_type, quoted
 from pathcast.spark.driver.compiled import Compiled
 from pathcast.spark.driver.delta import FEW, changed_shards
 from pathcast.spark.driver.few_changes import few_changes
@@ -259,12 +259,12 @@ def _rows(
     problem = F.lit(None).cast("string")
     ordered, namespaces = F.lit(None).cast("boolean"), F.lit(None).cast(_NAMESPACES)
     variables = F.lit(None).cast("string")
-    if "ordered" in frame.columns:
-        ordered, problem = _ordered(column_type(frame, "ordered", "subscriptions"), problem)
-    if "namespaces" in frame.columns:
-        namespaces, problem = _namespaces(column_type(frame, "namespaces", "subscriptions"), problem)
-    if "variables" in frame.columns:
-        variables = _variables(column_type(frame, "variables", "subscriptions"))
+    if name := column_like(frame, "ordered"):
+        ordered, problem = _ordered(name, column_type(frame, name, "subscriptions"), problem)
+    if name := column_like(frame, "namespaces"):
+        namespaces, problem = _namespaces(name, column_type(frame, name, "subscriptions"), problem)
+    if name := column_like(frame, "variables"):
+        variables = _variables(name, column_type(frame, name, "subscriptions"))
     columns = [
         F.col(quoted(id)).alias("id"),
         F.col(quoted(xpath)).alias("xpath"),
@@ -273,8 +273,9 @@ def _rows(
         variables.alias("variables"),
     ]
     subscriber = manifest.subscriber_type if manifest else None
-    if "subscriber" in frame.columns and not (manifest and subscriber is None):
-        column = F.col("subscriber")
+    name = column_like(frame, "subscriber")
+    if name and not (manifest and subscriber is None):
+        column = F.col(quoted(name))
         columns.append((column.cast(subscriber) if subscriber else column).alias("subscriber"))
     elif subscriber:
         columns.append(F.lit(None).cast(subscriber).alias("subscriber"))
@@ -285,16 +286,17 @@ def _rows(
     return frame.select(shard.alias("shard"), *columns, problem.alias("problem"), F.lit(False).alias("seed"))
 
 
-def _ordered(kind: DataType, problem: Column) -> tuple[Column, Column]:
+def _ordered(name: str, kind: DataType, problem: Column) -> tuple[Column, Column]:
+    column = F.col(quoted(name))
     if isinstance(kind, BooleanType):
-        return F.col("ordered"), problem
-    value = F.col("ordered").cast("string").try_cast("boolean")
-    wrong = F.col("ordered").isNotNull() & (F.trim(F.col("ordered").cast("string")) != "") & value.isNull()
+        return column, problem
+    value = column.cast("string").try_cast("boolean")
+    wrong = column.isNotNull() & (F.trim(column.cast("string")) != "") & value.isNull()
     return value, F.when(wrong, F.lit("ordered must be true or false")).otherwise(problem)
 
 
-def _namespaces(kind: DataType, problem: Column) -> tuple[Column, Column]:
-    column = F.col("namespaces")
+def _namespaces(name: str, kind: DataType, problem: Column) -> tuple[Column, Column]:
+    column = F.col(quoted(name))
     if isinstance(kind, MapType):
         return column.cast(_NAMESPACES), problem
     if isinstance(kind, StructType):
@@ -309,9 +311,9 @@ def _namespaces(kind: DataType, problem: Column) -> tuple[Column, Column]:
     return value, F.when(wrong, F.lit("namespaces must be a JSON object of prefix to URI")).otherwise(problem)
 
 
-def _variables(kind: DataType) -> Column:
+def _variables(name: str, kind: DataType) -> Column:
     """As JSON, which tells strings, numbers and booleans apart; workers read it."""
-    column = F.col("variables")
+    column = F.col(quoted(name))
     if isinstance(kind, MapType | StructType):
         return F.to_json(column)
     if not isinstance(kind, StringType):
