@@ -86,6 +86,12 @@ def test_what_was_acknowledged_is_not_read_again(spark: SparkSession, tmp_path: 
     assert read("both", acknowledged=True) == both
     assert len(read("one")) == 1
     assert [found[2] for found in read("alone")] == [["alone"]] * 2
+    spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")  # as many sessions have it
+    try:
+        write_outboxes(delivered.where("subscriber = 'one'"), out)
+    finally:
+        spark.conf.unset("spark.sql.sources.partitionOverwriteMode")
+    assert (len(read("one")), read("both", acknowledged=True), read("alone")) == (1, [], [])
     with pytest.raises(ValueError, match="the deliveries have no column 'delivery_id'"):
         acknowledge_outbox(documents.withColumnRenamed("doc_id", "subscriber"), out)
 

@@ -76,6 +76,7 @@ def write_outboxes(
         rows.repartition(*parts)
         .sortWithinPartitions(*parts, "subscriber")
         .write.mode("overwrite")
+        .option("partitionOverwriteMode", "static")  # a session may say that buckets stay
         .partitionBy(*(["batch"] if batch is None else []), *parts)
         .format(format)
         .save(place)
