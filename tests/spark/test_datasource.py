@@ -278,6 +278,8 @@ def test_mistakes_are_told(spark: SparkSession, tmp_path: Path) -> None:
         ({"id": "number", "engine": "quick"}, "there is no engine 'quick'"),
         ({"id": "number", "keep": "topic"}, "has no column 'topic'; there are: number, xml, odd"),
         ({"id": "number", "keep": "number, line"}, "have a column 'line' of their own"),
+        ({"id": "number", "keep": "Reason"}, "have a column 'Reason' of their own"),
+        ({"id": "number", "keep": "xml, XML"}, "keep names the column 'XML' twice"),
         ({"id": "number", "keep": "odd"}, "Spark has no type for the column 'odd', uint64"),
         ({"id": "number", "splitBytes": "4 MB"}, "splitBytes must be a whole number of .* 1, not '4 MB'"),
         ({"id": "number", "maxFilesPerTrigger": "0"}, "maxFilesPerTrigger must be a whole number"),
