@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib.util
 import json
 import os
@@ -11,11 +12,17 @@ import subprocess
 import sys
 from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import typer
 
+from pathcast.cli.spark import _subscriptions
+from pathcast.subscriptions import read_subscriptions, variables_from
 from tests.spark.shards import published
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 pq = pytest.importorskip("pyarrow.parquet")
 pytest.importorskip("pyspark")
@@ -60,6 +67,31 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stderr
     assert re.search(r"subscriptions *│ 8 ", done.stdout)
     return folder
+
+
+def test_files_of_subscriptions_are_read_as_without_spark(spark: SparkSession, tmp_path: Path) -> None:
+    lines = '# three\r\n//a\r\n\r\nxmlns:p="urn:p"\r\n//p:b[. = "é"]'
+    objects = [
+        {"id": "1", "xpath": "//a", "variables": {"n": 5, "t": True}, "namespaces": {"p": "urn:p"}},
+        {"id": "2", "xpath": "//b", "variables": {"n": "5", "t": {"xpath": "/*"}}},
+    ]
+    texts = {
+        "a.txt": lines.encode(),
+        "b.txt.gz": gzip.compress(lines.encode()),
+        "c.csv": "\ufeffid;xpath;ordered\r\n1;//a;true\r\n007;//b;\r\n".encode(),
+        "d.jsonl": "".join(json.dumps(each) + "\n" for each in objects).encode(),
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_bytes(text)
+        found = [row.asDict() for row in _subscriptions(spark, str(tmp_path / name)).collect()]
+        expected = list(read_subscriptions(tmp_path / name))
+        assert len(expected) == 2
+        for row, subscription in zip(found, expected, strict=True):
+            assert (row["id"], row["xpath"]) == (subscription.id, subscription.xpath)
+            assert variables_from(row.get("variables")) == subscription.variables
+            namespaces = row.get("namespaces") or {}
+            known = json.loads(namespaces) if isinstance(namespaces, str) else namespaces
+            assert known == dict(subscription.namespaces or {})
 
 
 @needs_java
