@@ -97,6 +97,27 @@ def test_the_newest_row_counts_if_a_column_tells(spark: SparkSession, tmp_path: 
     assert found == [(1, "s"), (2, "u")]
 
 
+def test_sessions_with_large_texts(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [("s", "/p:a", {"p": "urn:p"}), ("t", "//b", None), ("", "/a", None)]
+    frame = spark.createDataFrame(rows, "id string, xpath string, namespaces map<string,string>")
+    plain = compile_subscriptions(frame, tmp_path / "plain")
+    changed = spark.createDataFrame([("", "/a"), ("t", "//c")], "id string, xpath string")
+    pairs = [(1, "<a xmlns='urn:p'><c/></a>"), (2, "<b/>")]
+    documents = spark.createDataFrame(pairs, "doc_id int, xml string")
+    spark.conf.set("spark.sql.execution.arrow.useLargeVarTypes", "true")
+    try:
+        large = compile_subscriptions(frame, tmp_path / "large")
+        assert (large.hash, rejected(large)) == (plain.hash, rejected(plain))
+        found = match(documents, large).matches.collect()
+        assert sorted(map(tuple, found)) == [(1, "s"), (2, "t")]
+        update = update_subscriptions(large, changed)
+        assert [row[:2] for row in rejected(update)] == [("", "/a")]
+        spark.conf.set("spark.sql.execution.arrow.useLargeVarTypes", "false")
+        assert update.hash == update_subscriptions(plain, changed).hash
+    finally:
+        spark.conf.unset("spark.sql.execution.arrow.useLargeVarTypes")
+
+
 def test_order_and_partitions_make_no_difference(spark: SparkSession, tmp_path: Path) -> None:
     given = world(seed=1, documents=20, subscriptions=60)
     _, frame = given.frames(spark)
@@ -175,6 +196,14 @@ def test_changes_alone_give_what_all_rows_give(
         return  # with deltas, the shards that changed are built now
     unchanged = {name for name, time in times.items() if (after.path / name).stat().st_mtime_ns == time}
     assert unchanged == set(times)
+
+
+def test_subscribers_are_names(spark: SparkSession, tmp_path: Path) -> None:
+    frame = spark.createDataFrame([("s", "/a")], "id string, xpath string")
+    for kind in ("double", "timestamp", "binary", "array<string>"):
+        odd = frame.selectExpr("*", f"cast(null as {kind}) as subscriber")
+        with pytest.raises(TypeError, match="the column 'subscriber' of the subscriptions must be string or"):
+            compile_subscriptions(odd, tmp_path)
 
 
 def test_changes_must_fit(spark: SparkSession, tmp_path: Path) -> None:

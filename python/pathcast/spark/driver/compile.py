@@ -21,9 +21,12 @@ from pyspark.sql.types import (
     BooleanType,
     ByteType,
     DataType,
+    DateType,
+    DecimalType,
     IntegerType,
     LongType,
     MapType,
+    NullType,
     ShortType,
     StringType,
     StructType,
@@ -45,7 +48,7 @@ from pathcast.spark.driver.workers import on_worker
 from pathcast.spark.folders import Folder, LocalFolder
 from pathcast.spark.leases import check_types, writing
 from pathcast.spark.store import fetched, mirrored, publish
-from pathcast.spark.worker.compile import REQUIRED, CompileJob, compile_shard
+from pathcast.spark.worker.compile import REQUIRED, CompileJob, compile_shard, usual
 
 if TYPE_CHECKING:
     from pathcast.schema import Schema
@@ -54,6 +57,8 @@ if TYPE_CHECKING:
 __all__ = ["compile_subscriptions", "update_subscriptions"]
 
 _IDS = (StringType, LongType, IntegerType, ShortType, ByteType)
+_NAMES = (*_IDS, BooleanType, DateType, DecimalType, NullType)
+"""Of subscribers: what Arrow and Spark write as the same text."""
 _REPLY = "shard string, name string, data binary"
 _NAMESPACES = "map<string,string>"
 
@@ -182,6 +187,7 @@ def update_subscriptions(
     if few is None:
         rows = _changes(changed, removed, manifest, id=id, xpath=xpath, latest_by=latest_by)
         few = rows.limit(FEW + 1).toArrow()
+    few = usual(few)
     previous = {shard.number: shard for shard in manifest.shards}
     home = index_folder(compiled.store or compiled.path, spark)
     routing = manifest.routing
@@ -275,6 +281,7 @@ def _rows(
     subscriber = manifest.subscriber_type if manifest else None
     name = column_like(frame, "subscriber")
     if name and not (manifest and subscriber is None):
+        column_type(frame, name, "subscriptions", _NAMES)
         column = F.col(quoted(name))
         columns.append((column.cast(subscriber) if subscriber else column).alias("subscriber"))
     elif subscriber:
