@@ -10,6 +10,7 @@ import tarfile
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -17,6 +18,7 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow import fs
 from pyspark.sql.streaming.datasource import ReadMaxFiles
 from pyspark.sql.types import ArrayType, IntegerType, StructType
 
@@ -24,7 +26,7 @@ from pathcast import PathcastError
 from pathcast.spark import PathcastDataSource, compile_subscriptions, match, match_files, remove_unused
 from pathcast.spark.driver.splits import Found, find_files, plan_splits
 from pathcast.spark.worker.splits import Piece, ReadJob, Split, read_split
-from pathcast.spark.worker.unpack import UnpackJob
+from pathcast.spark.worker.unpack import UnpackJob, open_file
 from tests.spark.data import World, world
 from tests.spark.shards import published
 
@@ -75,7 +77,9 @@ def test_it_gives_what_the_index_gives(spark: SparkSession, tmp_path: Path, shar
     assert sorted((row.doc_id, id) for row in delivered for id in row.subscriptions) == here.matches()
 
 
-def test_lists_of_ids_become_rows(spark: SparkSession, tmp_path: Path) -> None:
+def test_lists_of_ids_become_rows(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rows = [(1, "//a"), (2, "//b"), (3, "/a")]
     compiled = compile_subscriptions(spark.createDataFrame(rows, "id int, xpath string"), tmp_path / "index")
     table = pa.table({"doc_id": ["x", "y", "z", "bad"], "xml": ["<a><b/></a>", "<c/>", "<b/>", "<a>"]})
@@ -84,6 +88,8 @@ def test_lists_of_ids_become_rows(spark: SparkSession, tmp_path: Path) -> None:
     both = match_files(spark, [tmp_path / "one.parquet", tmp_path / "two.parquet"], compiled)
     assert both.matches.schema.simpleString() == "struct<doc_id:string,subscription_id:int>"
     assert sorted(both.matches.collect()) == sorted([("x", 1), ("x", 2), ("x", 3)] * 2 + [("z", 2)])
+    monkeypatch.chdir(tmp_path)  # Java stays where it is
+    assert match_files(spark, "two.parquet", Path(compiled.path.name)).matches.count() == 3
     assert [row.doc_id for row in both.dead.collect()] == ["bad"]
     tagged = both.tagged.select("doc_id", "subscription_id", "kind").collect()
     assert [tuple(row) for row in tagged if row.kind] == [("bad", None, "malformed")]
@@ -221,6 +227,27 @@ def test_documents_are_left_out_by_their_ids_before_they_are_matched(
         spark.conf.unset(setting)
 
 
+def test_files_of_a_store_keep_its_host_and_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Store:
+        @staticmethod
+        def from_uri(url: str) -> tuple[Any, str]:
+            parts = urlsplit(url)
+            assert (parts.netloc, parts.query) == ("host:8020", "user=x"), url
+            return fs.LocalFileSystem(), str(tmp_path) + unquote(parts.path)
+
+    monkeypatch.setattr(fs, "FileSystem", Store)
+    for name in ("a b.xml", "50%25.xml", "é#.xml"):
+        (tmp_path / name).write_text("<a/>")
+    for url in ("hdfs://host:8020/?user=x", "hdfs://host:8020?user=x"):
+        found = find_files([url])
+        assert len(found) == 3
+        for file in found:
+            with open_file(file.path) as source:
+                assert source.read() == b"<a/>"
+    (again,) = find_files([found[0].path])
+    assert again.path == found[0].path
+
+
 def test_splits_are_packed_and_cut(tmp_path: Path) -> None:
     for number in range(100):
         (tmp_path / f"{number:03}.xml").write_text("<a/>")
@@ -291,6 +318,8 @@ def test_mistakes_are_told(spark: SparkSession, tmp_path: Path) -> None:
         match_files(spark, tmp_path / "in", tmp_path / "index", split_bytes="2000")
     with pytest.raises(Exception, match="does not exist"):
         source(spark, tmp_path / "index", tmp_path / "nowhere")
+    with pytest.raises(Exception, match=r"in/\*\.parquet does not exist: patterns are for names"):
+        source(spark, tmp_path / "index", tmp_path / "in/*.parquet")
     (tmp_path / "one.xml").write_text("<a/>")
     with pytest.raises(Exception, match=r"one\.xml is no table: it has no column to keep, such as 'topic'"):
         source(spark, tmp_path / "index", tmp_path / "one.xml", keep="topic")

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
+from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -52,19 +53,24 @@ def find_files(paths: Iterable[str], glob: str | None = None) -> list[Found]:
         system, inside = file_system(path)
         top = system.get_file_info(inside)
         if top.type == fs.FileType.NotFound:
-            raise PathcastError(f"{path} does not exist")
-        prefix = "file:" if local_path(path) is not None else path[: path.index(":") + 3]
+            hint = (
+                ': patterns are for names, as in option("glob", "*.xml")' if set(path) & set("*?[{") else ""
+            )
+            raise PathcastError(f"{path} does not exist{hint}")
+        local = local_path(path) is not None
+        base, mark, options = path.rstrip("/").partition("?")  # of a store, such as endpoint_override
         entries = [top]
         if top.type == fs.FileType.Directory:
             entries = system.get_file_info(fs.FileSelector(inside, recursive=True))
         for entry in entries:
             place = _path(entry)
-            below = place[len(inside) :].lstrip("/").split("/")
-            hidden = any(part.startswith((".", "_")) for part in below if part)
+            below = place[len(inside.rstrip("/")) :]
+            hidden = any(part.startswith((".", "_")) for part in below.split("/") if part)
             if entry.type == fs.FileType.File and not hidden:
                 name = place.rpartition("/")[2]
                 if glob is None or fnmatch.fnmatchcase(name, glob):
-                    found.append(Found(_changed(entry, prefix), prefix + place, entry.size or 0))
+                    name = f"file:{place}" if local else base + quote(below) + mark + options
+                    found.append(Found(_changed(entry, local), name, entry.size or 0))
     return sorted(set(found))
 
 
@@ -75,9 +81,9 @@ def _path(entry: Any) -> str:
         raise PathcastError(f"rename {error.object!r}: its name is not UTF-8") from None
 
 
-def _changed(entry: Any, prefix: str) -> int:
+def _changed(entry: Any, local: bool) -> int:
     """When a file came to its place: moving one there leaves the time of its contents as it was."""
-    if prefix == "file:":
+    if local:
         with suppress(OSError):
             return os.stat(entry.path).st_ctime_ns
     return entry.mtime_ns or 0
