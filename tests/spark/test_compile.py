@@ -212,6 +212,22 @@ def test_changes_must_fit(spark: SparkSession, tmp_path: Path) -> None:
         update_subscriptions(compiled, spark.createDataFrame([(1, "/a")], "id int, xpath string"))
     with pytest.raises(ValueError, match="give rows that changed"):
         update_subscriptions(compiled)
+    rows = spark.createDataFrame([(1, "/a", 1)], "id int, xpath string, subscriber int")
+    numbers = compile_subscriptions(rows, tmp_path / "numbers")
+    gone = spark.createDataFrame([(1 + (1 << 32),)], "id bigint")
+    changed = spark.createDataFrame(
+        [(2, "/a", "1"), (3, "/a", "x")], "id int, xpath string, subscriber string"
+    )
+    for ansi in ("true", "false"):
+        spark.conf.set("spark.sql.ansi.enabled", ansi)
+        try:
+            update = update_subscriptions(numbers, changed, gone)
+            assert (update.subscriptions, rejected(update)) == (
+                2,
+                [(3, "/a", None, "the subscriber must be int")],
+            )
+        finally:
+            spark.conf.unset("spark.sql.ansi.enabled")
 
 
 def test_workers_that_do_not_see_the_folder_send_their_files(

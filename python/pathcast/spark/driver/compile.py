@@ -236,7 +236,9 @@ def _changes(
         frames.append(rows.withColumn("removed", F.lit(False)))
     if removed is not None:
         column_type(removed, id, "subscriptions to remove")
-        bare = removed.select(F.col(quoted(id)).cast(manifest.id_type).alias("id")).where("id is not null")
+        # What does not fit is not there. Without ANSI mode a cast would make another number of it.
+        fitting = F.col(quoted(id)).try_cast(manifest.id_type)
+        bare = removed.select(fitting.alias("id")).where("id is not null")
         wanted = bare.withColumn("xpath", F.lit(None).cast("string"))
         rows = _rows(wanted, count, id="id", xpath="xpath", latest_by=None, manifest=manifest)
         frames.append(rows.withColumn("removed", F.lit(True)))
@@ -282,8 +284,12 @@ def _rows(
     name = column_like(frame, "subscriber")
     if name and not (manifest and subscriber is None):
         column_type(frame, name, "subscriptions", _NAMES)
-        column = F.col(quoted(name))
-        columns.append((column.cast(subscriber) if subscriber else column).alias("subscriber"))
+        value = column = F.col(quoted(name))
+        if subscriber:
+            value = column.try_cast(subscriber)
+            wrong = column.isNotNull() & value.isNull()
+            problem = F.when(wrong, F.lit(f"the subscriber must be {subscriber}")).otherwise(problem)
+        columns.append(value.alias("subscriber"))
     elif subscriber:
         columns.append(F.lit(None).cast(subscriber).alias("subscriber"))
     if latest_by is not None:
