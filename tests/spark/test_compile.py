@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -17,9 +18,10 @@ from pathcast.schema import Schema
 from pathcast.spark import Compiled, compile_subscriptions, match, remove_unused, update_subscriptions
 from tests.spark.conftest import KIND
 from tests.spark.data import SUBSCRIPTIONS, Row, world
+from tests.spark.shards import compiled as compiled_here
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 SIMPLE = "id string, xpath string"
 
@@ -221,13 +223,35 @@ def test_changes_must_fit(spark: SparkSession, tmp_path: Path) -> None:
     for ansi in ("true", "false"):
         spark.conf.set("spark.sql.ansi.enabled", ansi)
         try:
-            update = update_subscriptions(numbers, changed, gone)
-            assert (update.subscriptions, rejected(update)) == (
-                2,
-                [(3, "/a", None, "the subscriber must be int")],
-            )
+            numbers = update_subscriptions(numbers, changed, gone)
         finally:
             spark.conf.unset("spark.sql.ansi.enabled")
+        assert numbers.subscriptions == 2
+        assert rejected(numbers) == [(3, "/a", None, "the subscriber must be int")]
+
+
+def test_no_change_is_lost_when_two_are_made_at_once(spark: SparkSession, tmp_path: Path) -> None:
+    first = compile_subscriptions(spark.createDataFrame([("s", "/a")], SIMPLE), tmp_path)
+    changes = [spark.createDataFrame([(f"t{number}", "/a")], SIMPLE) for number in range(4)]
+
+    def update(change: DataFrame) -> str:
+        try:
+            update_subscriptions(tmp_path, change)
+        except ValueError as error:
+            return str(error)
+        return ""
+
+    with ThreadPoolExecutor(4) as pool:
+        told = list(pool.map(update, changes))
+    assert all("nothing was written; call again with the folder" in each for each in told if each)
+    assert Compiled.open(tmp_path).subscriptions == 1 + told.count("") > 1
+    with pytest.raises(ValueError, match=f"these changes are to version {first.hash[:12]}"):
+        update_subscriptions(first, changes[0])
+
+
+def test_a_null_among_namespaces_beside_variables(tmp_path: Path) -> None:
+    row = {"id": "s", "xpath": "//a[@n = $n]", "namespaces": [("p", None)], "variables": '{"n": 5}'}
+    assert compiled_here(tmp_path, [row]).subscriptions == 1
 
 
 def test_workers_that_do_not_see_the_folder_send_their_files(

@@ -46,7 +46,7 @@ from pathcast.spark.driver.routing import count_ids, placed, sampled, written
 from pathcast.spark.driver.shipping import needs_shipping, ship_files
 from pathcast.spark.driver.workers import on_worker
 from pathcast.spark.folders import Folder, LocalFolder
-from pathcast.spark.leases import check_types, writing
+from pathcast.spark.leases import alone, check_types, unchanged, writing
 from pathcast.spark.store import fetched, mirrored, publish
 from pathcast.spark.worker.compile import REQUIRED, CompileJob, compile_shard, usual
 
@@ -148,8 +148,9 @@ def compile_subscriptions(
             routing = written(folder, routing, texts, settings)
         manifest = Manifest(settings, id_type, subscriber_type, made, routing=routing)
         check_types(home, manifest.types)  # a stream may have begun meanwhile
-        manifest.write(folder)
-        _published(home, folder, manifest)
+        with alone(home):
+            manifest.write(folder)
+            _published(home, folder, manifest)
     return Compiled.of(home, manifest, subscriptions.sparkSession)
 
 
@@ -172,6 +173,9 @@ def update_subscriptions(
     A few changes become a small delta beside the shards that they fall into, and nothing is built; many build
     those shards again. A changed row that is refused leaves the subscription as it was; an id to remove that
     is not there is no error; an id in both tables is changed, or removed if the change is refused.
+
+    Changes are to the newest version in the folder: if `compiled` is another, or somebody else changes the
+    folder meanwhile, it is an error and nothing is written.
     """
     if not isinstance(compiled, Compiled):
         compiled = Compiled.open(compiled)
@@ -195,6 +199,8 @@ def update_subscriptions(
     if compiled.store:
         for name in [*stored, *([routing.name] if routing else [])]:
             fetched(home, name)
+    with unchanged(home, manifest):
+        pass  # better now than when shards are built
     with writing(home):
         built = None
         if few.num_rows <= FEW and routing is None:
@@ -214,8 +220,9 @@ def update_subscriptions(
             built, _ = _build(rows, compiled.path, manifest.settings, previous, count, changes=True)
         shards = tuple(built.get(shard.number, shard) for shard in manifest.shards)
         renewed = replace(manifest, shards=shards, routing=routing, pathcast=pathcast.__version__)
-        renewed.write(compiled.path)
-        _published(home, compiled.path, renewed)
+        with unchanged(home, manifest):
+            renewed.write(compiled.path)
+            _published(home, compiled.path, renewed)
     return Compiled.of(home, renewed, spark)
 
 
