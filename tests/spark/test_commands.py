@@ -24,9 +24,11 @@ from tests.spark.shards import published
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pq = pytest.importorskip("pyarrow.parquet")
 pytest.importorskip("pyspark")
 
+from py4j.protocol import Py4JError
+
+pq = pytest.importorskip("pyarrow.parquet")
 ROOT = Path(__file__).parents[2]
 NEWS = ROOT / "examples/news"
 needs_java = pytest.mark.skipif(
@@ -214,6 +216,26 @@ def test_java_that_ended_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     told = capsys.readouterr().err
     assert "Spark's Java process ended" in told
     assert "--memory" in told
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (Py4JError("An error occurred while calling o1.load.\n: Job aborted: [TORN] x\n\tat a"), "[TORN] x"),
+        (FileExistsError(17, "File exists", "index"), "File exists: 'index'"),
+    ],
+)
+def test_a_job_that_failed_is_not_a_dead_letter(
+    error: Exception, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from pathcast.cli.spark_session import spark_session
+    from pathcast.spark.driver import session
+
+    monkeypatch.setattr(session, "session", lambda *_, **__: nullcontext())
+    with pytest.raises(typer.Exit) as ended, spark_session("match", None, "2g"):
+        raise error
+    assert ended.value.exit_code == 2
+    assert capsys.readouterr().err.rstrip().endswith(told)
 
 
 @needs_java

@@ -245,7 +245,7 @@ def test_no_change_is_lost_when_two_are_made_at_once(spark: SparkSession, tmp_pa
         told = list(pool.map(update, changes))
     assert all("nothing was written; call again with the folder" in each for each in told if each)
     assert Compiled.open(tmp_path).subscriptions == 1 + told.count("") > 1
-    with pytest.raises(ValueError, match=f"these changes are to version {first.hash[:12]}"):
+    with pytest.raises(ValueError, match=f"these changes are to {first.hash[:12]}"):
         update_subscriptions(first, changes[0])
 
 

@@ -106,7 +106,7 @@ def unchanged(place: Folder, manifest: Manifest) -> Iterator[None]:
         if present.hash != manifest.hash:
             raise ValueError(
                 f"the subscriptions in {place.place} are version {present.hash[:12]} by now, and these "
-                f"changes are to version {manifest.hash[:12]}: nothing was written; call again with the folder"
+                f"changes are to {manifest.hash[:12]}: nothing was written; call again with the folder"
             )
         yield
 
