@@ -96,6 +96,14 @@ def test_what_was_acknowledged_is_not_read_again(spark: SparkSession, tmp_path: 
         acknowledge_outbox(documents.withColumnRenamed("doc_id", "subscriber"), out)
 
 
+def test_an_outbox_from_which_nothing_was_taken(spark: SparkSession, tmp_path: Path) -> None:
+    columns = "subscriber string, doc_id int, document binary, delivery_id string"
+    write_outboxes(spark.createDataFrame([("ann", 1, b"<a/>", "x")], columns), str(tmp_path / "out"))
+    (row,) = read_outbox(spark, str(tmp_path / "out"), "ann").collect()
+    assert (row.doc_id, bytes(row.document)) == (1, b"<a/>")
+    assert read_outbox(spark, str(tmp_path / "nothing yet"), "ann").collect() == []
+
+
 def test_documents_with_one_id(spark: SparkSession) -> None:
     subscriptions = spark.createDataFrame([("s", "//a")], "id string, xpath string")
     same = spark.createDataFrame([(1, "<a/>"), (1, "<a/>"), (2, "<b/>")], "n int, text string")

@@ -132,7 +132,9 @@ def acknowledge_outbox(taken: DataFrame, path: str, *, format: str = "parquet") 
 
 def _load(spark: SparkSession, place: str, format: str) -> DataFrame | None:
     try:
-        return spark.read.format(format).load(place)
+        found = spark.read.format(format).load(place)
+        _ = found.schema  # Connect looks for the place when something is asked
+        return found
     except AnalysisException as error:
         if any(each in str(error) for each in ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")):
             return None
