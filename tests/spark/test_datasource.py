@@ -309,6 +309,7 @@ def test_mistakes_are_told(spark: SparkSession, tmp_path: Path) -> None:
         ({"id": "number", "keep": "xml, XML"}, "keep names the column 'XML' twice"),
         ({"id": "number", "keep": "odd"}, "Spark has no type for the column 'odd', uint64"),
         ({"id": "number", "splitBytes": "4 MB"}, "splitBytes must be a whole number of .* 1, not '4 MB'"),
+        ({"id": "number", "nodes": "yes"}, "nodes must be true or false, not 'yes'"),
         ({"id": "number", "maxFilesPerTrigger": "0"}, "maxFilesPerTrigger must be a whole number"),
     ]
     for options, message in calls:

@@ -122,8 +122,8 @@ class _Source:
             mode=cast(Mode, options.get("mode", "PERMISSIVE").upper()),
             batch_bytes=batch_bytes,
             keep=keep,
-            nodes=options.get("nodes", "false").lower() == "true",
-            share=options["share"].lower() == "true" if "share" in options else None,
+            nodes=bool(_flag(options, "nodes")),
+            share=_flag(options, "share"),
         )
         if match.nodes and result not in ("matches", "tagged"):
             raise ValueError(f"nodes needs a row for each match, and result {result!r} has none")
@@ -139,7 +139,7 @@ class _Source:
             whole_number(options, "splitBytes"),
             whole_number(options, "maxFilesPerTrigger") or _FILES,
             topics,
-            options.get("pushFilters", "false").lower() == "true",
+            bool(_flag(options, "pushFilters")),
         )
 
     def typed(self, schema: StructType) -> _Source:
@@ -294,6 +294,13 @@ class _FilteringReader(_Reader):
         """Takes note of what it can use; Spark still looks at all of them."""
         self._ids = tuple(found for each in filters if (found := _id_filter(each)))
         return filters
+
+
+def _flag(options: Mapping[str, str], name: str) -> bool | None:
+    text = options.get(name, "").lower()
+    if text not in ("", "true", "false"):
+        raise ValueError(f"{name} must be true or false, not {options[name]!r}")
+    return text == "true" if text else None
 
 
 def _names(text: str) -> tuple[str, ...]:
