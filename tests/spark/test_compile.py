@@ -89,6 +89,14 @@ def test_names_of_columns_in_capitals(spark: SparkSession, tmp_path: Path) -> No
     assert sorted(map(tuple, found)) == [(1, "s", "ann"), (1, "t", None)]
 
 
+def test_variables_that_are_no_finite_numbers(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [("nan", "/a[@t = $x]", {"x": float("nan")}), ("most", "/a[@n < $x]", {"x": float("inf")})]
+    frame = spark.createDataFrame(rows, "id string, xpath string, variables map<string,double>")
+    compiled = compile_subscriptions(frame, tmp_path)
+    documents = spark.createDataFrame([(1, "<a t='NaN' n='5'/>")], "doc_id int, xml string")
+    assert [row.subscription_id for row in match(documents, compiled).matches.collect()] == ["most"]
+
+
 def test_the_newest_row_counts_if_a_column_tells(spark: SparkSession, tmp_path: Path) -> None:
     rows = [("s", "/a", 1), ("s", "/b", 3), ("s", "/c", 2), ("t", "/a", 1), ("t", "/b", 1), ("u", "/a", None)]
     frame = spark.createDataFrame(rows, "id string, xpath string, version int")

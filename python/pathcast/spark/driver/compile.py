@@ -23,6 +23,8 @@ from pyspark.sql.types import (
     DataType,
     DateType,
     DecimalType,
+    DoubleType,
+    FloatType,
     IntegerType,
     LongType,
     MapType,
@@ -334,6 +336,9 @@ def _namespaces(name: str, kind: DataType, problem: Column) -> tuple[Column, Col
 def _variables(name: str, kind: DataType) -> Column:
     """As JSON, which tells strings, numbers and booleans apart; workers read it."""
     column = F.col(quoted(name))
+    if isinstance(kind, MapType) and isinstance(kind.valueType, FloatType | DoubleType):
+        # Spark writes these as texts.
+        return F.regexp_replace(F.to_json(column), ':"(NaN|-?Infinity)"', ":$1")
     if isinstance(kind, MapType | StructType):
         return F.to_json(column)
     if not isinstance(kind, StringType):
