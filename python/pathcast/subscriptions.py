@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import json
 import os
 import re
@@ -56,8 +57,10 @@ class SubscriptionFile:
     Iteration gives the sound rows; ``problems`` gathers the others as (line, what is wrong).
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], contents: bytes | None = None) -> None:
+        """`contents` are what a file of text holds, if somebody read it already."""
         self.name = os.fspath(path)
+        self._contents = contents
         self.problems: list[tuple[int | None, str]] = []
         self._lines: dict[str, int] = {}
 
@@ -97,13 +100,19 @@ class SubscriptionFile:
             return
         if suffix not in FORMATS or suffix == ".parquet":
             raise _FileError(f"has no known extension; use {', '.join(FORMATS)}, or .gz of a text format")
-        lines = self._decoded(gzip.open(self.name) if zipped else open(self.name, "rb"))  # noqa: SIM115
+        lines = self._decoded(self._opened(zipped))
         if suffix == ".txt":
             yield from _text(lines)
         elif suffix == ".jsonl":
             yield from self._json(lines)
         else:
             yield from self._table(lines, suffix)
+
+    def _opened(self, zipped: bool) -> IO[bytes] | gzip.GzipFile:
+        if self._contents is None:
+            return gzip.open(self.name) if zipped else open(self.name, "rb")
+        held = io.BytesIO(self._contents)
+        return gzip.GzipFile(fileobj=held) if zipped else held
 
     def _decoded(
         self, source: AbstractContextManager[IO[bytes] | gzip.GzipFile]
@@ -142,7 +151,7 @@ class SubscriptionFile:
 
     def _table(self, lines: Iterator[tuple[int, str]], suffix: str) -> Iterator[Row]:
         first = next(lines, (1, ""))
-        delimiter = "\t" if suffix == ".tsv" else _delimiter(first[1])
+        delimiter = "\t" if suffix == ".tsv" else delimiter_of(first[1])
         reader = csv.reader((text for _, text in chain([first], lines)), delimiter=delimiter, strict=True)
         header: list[str] | None = None
         while True:
@@ -168,9 +177,9 @@ class SubscriptionFile:
             _check_columns([], 1)
 
 
-def read_subscriptions(path: str | os.PathLike[str]) -> Iterator[Subscription]:
+def read_subscriptions(path: str | os.PathLike[str], contents: bytes | None = None) -> Iterator[Subscription]:
     """The rows of a file; after the last one, all broken rows are raised in one ``SubscriptionFileError``."""
-    file = SubscriptionFile(path)
+    file = SubscriptionFile(path, contents)
     yield from file
     if file.problems:
         raise SubscriptionFileError(file.name, file.problems)
@@ -198,13 +207,13 @@ def _text(lines: Iterable[tuple[int, str]]) -> Iterator[Row]:
             yield number, row | ({"namespaces": namespaces} if namespaces else {})
 
 
-def _delimiter(header: str) -> str:
+def delimiter_of(header: str) -> str:
     """What stands between the columns: a comma, or the semicolon that spreadsheets write where 1.5 is 1,5.
 
-    >>> _delimiter("id;xpath"), _delimiter("id,xpath")
+    >>> delimiter_of("id;xpath"), delimiter_of("id,xpath")
     (';', ',')
     """
-    names = [name.strip().strip('"') for name in header.split(";")]
+    names = [name.strip().strip('"') for name in header.removeprefix("\ufeff").split(";")]
     return ";" if all(column in names for column in COLUMNS[:2]) else ","
 
 

@@ -25,6 +25,7 @@ ORDER = [
     "aio",
     "pathcast",  # what `import pathcast` gives; the rooms behind it use it as users do
     "subscriptions",
+    "tar",
     "reference",
     "draw",
     "generate",

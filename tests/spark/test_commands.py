@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib.util
 import json
 import os
@@ -11,15 +12,23 @@ import subprocess
 import sys
 from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import typer
 
+from pathcast.cli.spark import _subscriptions
+from pathcast.subscriptions import read_subscriptions, variables_from
 from tests.spark.shards import published
 
-pq = pytest.importorskip("pyarrow.parquet")
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 pytest.importorskip("pyspark")
 
+from py4j.protocol import Py4JError
+
+pq = pytest.importorskip("pyarrow.parquet")
 ROOT = Path(__file__).parents[2]
 NEWS = ROOT / "examples/news"
 needs_java = pytest.mark.skipif(
@@ -60,6 +69,31 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stderr
     assert re.search(r"subscriptions *│ 8 ", done.stdout)
     return folder
+
+
+def test_files_of_subscriptions_are_read_as_without_spark(spark: SparkSession, tmp_path: Path) -> None:
+    lines = '# three\r\n//a\r\n\r\nxmlns:p="urn:p"\r\n//p:b[. = "é"]'
+    objects = [
+        {"id": "1", "xpath": "//a", "variables": {"n": 5, "t": True}, "namespaces": {"p": "urn:p"}},
+        {"id": "2", "xpath": "//b", "variables": {"n": "5", "t": {"xpath": "/*"}}},
+    ]
+    texts = {
+        "a.txt": lines.encode(),
+        "b.txt.gz": gzip.compress(lines.encode()),
+        "c.csv": "\ufeffid;xpath;ordered\r\n1;//a;true\r\n007;//b;\r\n".encode(),
+        "d.jsonl": "".join(json.dumps(each) + "\n" for each in objects).encode(),
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_bytes(text)
+        found = [row.asDict() for row in _subscriptions(spark, str(tmp_path / name)).collect()]
+        expected = list(read_subscriptions(tmp_path / name))
+        assert len(expected) == 2
+        for row, subscription in zip(found, expected, strict=True):
+            assert (row["id"], row["xpath"]) == (subscription.id, subscription.xpath)
+            assert variables_from(row.get("variables")) == subscription.variables
+            namespaces = row.get("namespaces") or {}
+            known = json.loads(namespaces) if isinstance(namespaces, str) else namespaces
+            assert known == dict(subscription.namespaces or {})
 
 
 @needs_java
@@ -182,6 +216,26 @@ def test_java_that_ended_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     told = capsys.readouterr().err
     assert "Spark's Java process ended" in told
     assert "--memory" in told
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (Py4JError("An error occurred while calling o1.load.\n: Job aborted: [TORN] x\n\tat a"), "[TORN] x"),
+        (FileExistsError(17, "File exists", "index"), "File exists: 'index'"),
+    ],
+)
+def test_a_job_that_failed_is_not_a_dead_letter(
+    error: Exception, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from pathcast.cli.spark_session import spark_session
+    from pathcast.spark.driver import session
+
+    monkeypatch.setattr(session, "session", lambda *_, **__: nullcontext())
+    with pytest.raises(typer.Exit) as ended, spark_session("match", None, "2g"):
+        raise error
+    assert ended.value.exit_code == 2
+    assert capsys.readouterr().err.rstrip().endswith(told)
 
 
 @needs_java

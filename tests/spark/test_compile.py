@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -17,9 +18,10 @@ from pathcast.schema import Schema
 from pathcast.spark import Compiled, compile_subscriptions, match, remove_unused, update_subscriptions
 from tests.spark.conftest import KIND
 from tests.spark.data import SUBSCRIPTIONS, Row, world
+from tests.spark.shards import compiled as compiled_here
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 SIMPLE = "id string, xpath string"
 
@@ -70,6 +72,31 @@ def test_bad_rows_are_rejected_with_column_and_reason(spark: SparkSession, tmp_p
     assert rejected(Compiled.open(tmp_path)) == rejected(compiled)
 
 
+def test_names_of_columns_in_capitals(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [
+        ("s", "/p:a[b][c]", "ann", "true", '{"p": "urn:p"}', None),
+        ("t", "/*[@n = $n]", None, "", "", '{"n": 5}'),
+    ]
+    names = "ID string, XPATH string, SUBSCRIBER string, ORDERED string, NAMESPACES string, VARIABLES string"
+    frame = spark.createDataFrame(rows, names)
+    compiled = compile_subscriptions(frame, tmp_path, id="ID", xpath="XPATH")
+    inside = ["<b xmlns=''/>", "<c xmlns=''/>"]
+    documents = [
+        (1, f"<a xmlns='urn:p' n='5'>{''.join(inside)}</a>"),
+        (2, f"<a xmlns='urn:p'>{''.join(reversed(inside))}</a>"),
+    ]
+    found = match(spark.createDataFrame(documents, "doc_id int, xml string"), compiled).matches.collect()
+    assert sorted(map(tuple, found)) == [(1, "s", "ann"), (1, "t", None)]
+
+
+def test_variables_that_are_no_finite_numbers(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [("nan", "/a[@t = $x]", {"x": float("nan")}), ("most", "/a[@n < $x]", {"x": float("inf")})]
+    frame = spark.createDataFrame(rows, "id string, xpath string, variables map<string,double>")
+    compiled = compile_subscriptions(frame, tmp_path)
+    documents = spark.createDataFrame([(1, "<a t='NaN' n='5'/>")], "doc_id int, xml string")
+    assert [row.subscription_id for row in match(documents, compiled).matches.collect()] == ["most"]
+
+
 def test_the_newest_row_counts_if_a_column_tells(spark: SparkSession, tmp_path: Path) -> None:
     rows = [("s", "/a", 1), ("s", "/b", 3), ("s", "/c", 2), ("t", "/a", 1), ("t", "/b", 1), ("u", "/a", None)]
     frame = spark.createDataFrame(rows, "id string, xpath string, version int")
@@ -78,6 +105,27 @@ def test_the_newest_row_counts_if_a_column_tells(spark: SparkSession, tmp_path: 
     documents = spark.createDataFrame([(1, "<b/>"), (2, "<a/>")], "doc_id int, xml string")
     found = sorted((row.doc_id, row.subscription_id) for row in match(documents, compiled)[0].collect())
     assert found == [(1, "s"), (2, "u")]
+
+
+def test_sessions_with_large_texts(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [("s", "/p:a", {"p": "urn:p"}), ("t", "//b", None), ("", "/a", None)]
+    frame = spark.createDataFrame(rows, "id string, xpath string, namespaces map<string,string>")
+    plain = compile_subscriptions(frame, tmp_path / "plain")
+    changed = spark.createDataFrame([("", "/a"), ("t", "//c")], "id string, xpath string")
+    pairs = [(1, "<a xmlns='urn:p'><c/></a>"), (2, "<b/>")]
+    documents = spark.createDataFrame(pairs, "doc_id int, xml string")
+    spark.conf.set("spark.sql.execution.arrow.useLargeVarTypes", "true")
+    try:
+        large = compile_subscriptions(frame, tmp_path / "large")
+        assert (large.hash, rejected(large)) == (plain.hash, rejected(plain))
+        found = match(documents, large).matches.collect()
+        assert sorted(map(tuple, found)) == [(1, "s"), (2, "t")]
+        update = update_subscriptions(large, changed)
+        assert [row[:2] for row in rejected(update)] == [("", "/a")]
+        spark.conf.set("spark.sql.execution.arrow.useLargeVarTypes", "false")
+        assert update.hash == update_subscriptions(plain, changed).hash
+    finally:
+        spark.conf.unset("spark.sql.execution.arrow.useLargeVarTypes")
 
 
 def test_order_and_partitions_make_no_difference(spark: SparkSession, tmp_path: Path) -> None:
@@ -160,12 +208,58 @@ def test_changes_alone_give_what_all_rows_give(
     assert unchanged == set(times)
 
 
+def test_subscribers_are_names(spark: SparkSession, tmp_path: Path) -> None:
+    frame = spark.createDataFrame([("s", "/a")], "id string, xpath string")
+    for kind in ("double", "timestamp", "binary", "array<string>"):
+        odd = frame.selectExpr("*", f"cast(null as {kind}) as subscriber")
+        with pytest.raises(TypeError, match="the column 'subscriber' of the subscriptions must be string or"):
+            compile_subscriptions(odd, tmp_path)
+
+
 def test_changes_must_fit(spark: SparkSession, tmp_path: Path) -> None:
     compiled = compile_subscriptions(spark.createDataFrame([("s", "/a")], SIMPLE), tmp_path)
     with pytest.raises(TypeError, match="ids of these subscriptions are string, not int"):
         update_subscriptions(compiled, spark.createDataFrame([(1, "/a")], "id int, xpath string"))
     with pytest.raises(ValueError, match="give rows that changed"):
         update_subscriptions(compiled)
+    rows = spark.createDataFrame([(1, "/a", 1)], "id int, xpath string, subscriber int")
+    numbers = compile_subscriptions(rows, tmp_path / "numbers")
+    gone = spark.createDataFrame([(1 + (1 << 32),)], "id bigint")
+    changed = spark.createDataFrame(
+        [(2, "/a", "1"), (3, "/a", "x")], "id int, xpath string, subscriber string"
+    )
+    for ansi in ("true", "false"):
+        spark.conf.set("spark.sql.ansi.enabled", ansi)
+        try:
+            numbers = update_subscriptions(numbers, changed, gone)
+        finally:
+            spark.conf.unset("spark.sql.ansi.enabled")
+        assert numbers.subscriptions == 2
+        assert rejected(numbers) == [(3, "/a", None, "the subscriber must be int")]
+
+
+def test_no_change_is_lost_when_two_are_made_at_once(spark: SparkSession, tmp_path: Path) -> None:
+    first = compile_subscriptions(spark.createDataFrame([("s", "/a")], SIMPLE), tmp_path)
+    changes = [spark.createDataFrame([(f"t{number}", "/a")], SIMPLE) for number in range(4)]
+
+    def update(change: DataFrame) -> str:
+        try:
+            update_subscriptions(tmp_path, change)
+        except ValueError as error:
+            return str(error)
+        return ""
+
+    with ThreadPoolExecutor(4) as pool:
+        told = list(pool.map(update, changes))
+    assert all("nothing was written; call again with the folder" in each for each in told if each)
+    assert Compiled.open(tmp_path).subscriptions == 1 + told.count("") > 1
+    with pytest.raises(ValueError, match=f"these changes are to {first.hash[:12]}"):
+        update_subscriptions(first, changes[0])
+
+
+def test_a_null_among_namespaces_beside_variables(tmp_path: Path) -> None:
+    row = {"id": "s", "xpath": "//a[@n = $n]", "namespaces": [("p", None)], "variables": '{"n": 5}'}
+    assert compiled_here(tmp_path, [row]).subscriptions == 1
 
 
 def test_workers_that_do_not_see_the_folder_send_their_files(

@@ -22,6 +22,7 @@ CORE = (
     "test_functions.py::test_sql_gives_what_the_index_gives",
     "test_stream.py::test_a_stream_gives_what_the_index_gives[3-False]",
     "test_outboxes.py::test_one_copy_for_each_subscriber",
+    "test_outboxes.py::test_an_outbox_from_which_nothing_was_taken",
 )
 # Minutes: with the other long ones.
 LONG = (

@@ -10,6 +10,7 @@ import tarfile
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -17,13 +18,15 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow import fs
 from pyspark.sql.streaming.datasource import ReadMaxFiles
 from pyspark.sql.types import ArrayType, IntegerType, StructType
 
+from pathcast import PathcastError
 from pathcast.spark import PathcastDataSource, compile_subscriptions, match, match_files, remove_unused
 from pathcast.spark.driver.splits import Found, find_files, plan_splits
-from pathcast.spark.worker.splits import ReadJob, read_split
-from pathcast.spark.worker.unpack import UnpackJob
+from pathcast.spark.worker.splits import Piece, ReadJob, Split, read_split
+from pathcast.spark.worker.unpack import UnpackJob, open_file
 from tests.spark.data import World, world
 from tests.spark.shards import published
 
@@ -74,7 +77,9 @@ def test_it_gives_what_the_index_gives(spark: SparkSession, tmp_path: Path, shar
     assert sorted((row.doc_id, id) for row in delivered for id in row.subscriptions) == here.matches()
 
 
-def test_lists_of_ids_become_rows(spark: SparkSession, tmp_path: Path) -> None:
+def test_lists_of_ids_become_rows(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rows = [(1, "//a"), (2, "//b"), (3, "/a")]
     compiled = compile_subscriptions(spark.createDataFrame(rows, "id int, xpath string"), tmp_path / "index")
     table = pa.table({"doc_id": ["x", "y", "z", "bad"], "xml": ["<a><b/></a>", "<c/>", "<b/>", "<a>"]})
@@ -83,6 +88,8 @@ def test_lists_of_ids_become_rows(spark: SparkSession, tmp_path: Path) -> None:
     both = match_files(spark, [tmp_path / "one.parquet", tmp_path / "two.parquet"], compiled)
     assert both.matches.schema.simpleString() == "struct<doc_id:string,subscription_id:int>"
     assert sorted(both.matches.collect()) == sorted([("x", 1), ("x", 2), ("x", 3)] * 2 + [("z", 2)])
+    monkeypatch.chdir(tmp_path)  # Java stays where it is
+    assert match_files(spark, "two.parquet", Path(compiled.path.name)).matches.count() == 3
     assert [row.doc_id for row in both.dead.collect()] == ["bad"]
     tagged = both.tagged.select("doc_id", "subscription_id", "kind").collect()
     assert [tuple(row) for row in tagged if row.kind] == [("bad", None, "malformed")]
@@ -220,6 +227,27 @@ def test_documents_are_left_out_by_their_ids_before_they_are_matched(
         spark.conf.unset(setting)
 
 
+def test_files_of_a_store_keep_its_host_and_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Store:
+        @staticmethod
+        def from_uri(url: str) -> tuple[Any, str]:
+            parts = urlsplit(url)
+            assert (parts.netloc, parts.query) == ("host:8020", "user=x"), url
+            return fs.LocalFileSystem(), str(tmp_path) + unquote(parts.path)
+
+    monkeypatch.setattr(fs, "FileSystem", Store)
+    for name in ("a b.xml", "50%25.xml", "é#.xml"):
+        (tmp_path / name).write_text("<a/>")
+    for url in ("hdfs://host:8020/?user=x", "hdfs://host:8020?user=x"):
+        found = find_files([url])
+        assert len(found) == 3
+        for file in found:
+            with open_file(file.path) as source:
+                assert source.read() == b"<a/>"
+    (again,) = find_files([found[0].path])
+    assert again.path == found[0].path
+
+
 def test_splits_are_packed_and_cut(tmp_path: Path) -> None:
     for number in range(100):
         (tmp_path / f"{number:03}.xml").write_text("<a/>")
@@ -277,8 +305,11 @@ def test_mistakes_are_told(spark: SparkSession, tmp_path: Path) -> None:
         ({"id": "number", "engine": "quick"}, "there is no engine 'quick'"),
         ({"id": "number", "keep": "topic"}, "has no column 'topic'; there are: number, xml, odd"),
         ({"id": "number", "keep": "number, line"}, "have a column 'line' of their own"),
+        ({"id": "number", "keep": "Reason"}, "have a column 'Reason' of their own"),
+        ({"id": "number", "keep": "xml, XML"}, "keep names the column 'XML' twice"),
         ({"id": "number", "keep": "odd"}, "Spark has no type for the column 'odd', uint64"),
         ({"id": "number", "splitBytes": "4 MB"}, "splitBytes must be a whole number of .* 1, not '4 MB'"),
+        ({"id": "number", "nodes": "yes"}, "nodes must be true or false, not 'yes'"),
         ({"id": "number", "maxFilesPerTrigger": "0"}, "maxFilesPerTrigger must be a whole number"),
     ]
     for options, message in calls:
@@ -288,6 +319,8 @@ def test_mistakes_are_told(spark: SparkSession, tmp_path: Path) -> None:
         match_files(spark, tmp_path / "in", tmp_path / "index", split_bytes="2000")
     with pytest.raises(Exception, match="does not exist"):
         source(spark, tmp_path / "index", tmp_path / "nowhere")
+    with pytest.raises(Exception, match=r"in/\*\.parquet does not exist: patterns are for names"):
+        source(spark, tmp_path / "index", tmp_path / "in/*.parquet")
     (tmp_path / "one.xml").write_text("<a/>")
     with pytest.raises(Exception, match=r"one\.xml is no table: it has no column to keep, such as 'topic'"):
         source(spark, tmp_path / "index", tmp_path / "one.xml", keep="topic")
@@ -377,3 +410,60 @@ def test_offsets_name_the_files_and_the_version_of_a_batch(tmp_path: Path) -> No
         assert found(offsets[number], offsets[number + 1]) == batches[number]
     assert found(offsets[3], offsets[3]) == []
     assert len({offset["stream"] for offset in offsets}) == 1
+
+
+def read_all(index: Path, path: Path, **options: str) -> list[dict[str, Any]]:
+    """What tasks give, without Spark."""
+    made = PathcastDataSource({"index": str(index), "path": str(path), **options})
+    reader: Any = made.reader(made.schema())
+    tasks = reader.partitions()
+    return [row for task in tasks for batch in reader.read(task) for row in batch.to_pylist()]
+
+
+def test_columns_as_other_writers_hold_them(tmp_path: Path) -> None:
+    published(tmp_path / "index", [{"id": "s", "xpath": "//a"}])
+    kinds = [pa.string_view(), pa.binary_view(), pa.large_binary(), pa.dictionary(pa.int32(), pa.string())]
+    (tmp_path / "in").mkdir()
+    for number, kind in enumerate(kinds):
+        times = pa.array([1_001, 2_999], pa.timestamp("ns"))  # Spark has microseconds
+        columns = {"doc_id": [str(number), "bad"], "xml": pa.array(["<a/>", "<a>"]).cast(kind), "time": times}
+        pq.write_table(pa.table(columns), tmp_path / f"in/{number}.parquet")
+    found = read_all(tmp_path / "index", tmp_path / "in", keep="time")
+    assert sorted((row["doc_id"], row["time"].microsecond) for row in found) == [
+        (str(number), 1) for number in range(len(kinds))
+    ]
+    dead = read_all(tmp_path / "index", tmp_path / "in", result="dead")
+    assert [row["kind"] for row in dead] == ["malformed"] * len(kinds)
+
+
+def test_long_documents_are_told_wherever_they_are(tmp_path: Path) -> None:
+    published(tmp_path / "index", [{"id": "s", "xpath": "//a"}])
+    documents = ["<a/>", None, "<a>" + "x" * 1_000 + "</a>"]
+    for kind in (pa.string(), pa.binary()):
+        pq.write_table(
+            pa.table({"doc_id": [1, 2, 3], "xml": pa.array(documents, kind)}), tmp_path / "x.parquet"
+        )
+        found = read_all(tmp_path / "index", tmp_path / "x.parquet", maxBytes="1000", result="tagged")
+        letters = {row["doc_id"]: row["excerpt"] for row in found if row["reason"]}
+        assert letters == {2: None, 3: "not a document: longer than 1,000 bytes"}
+        assert [row["doc_id"] for row in found if not row["reason"]] == [1]
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    published(tmp_path / "index", [{"id": "s", "xpath": "//a"}])
+    pq.write_table(pa.table({"doc_id": [1], "xml": ["<a/>"]}), tmp_path / "whole.parquet")
+    whole = (tmp_path / "whole.parquet").read_bytes()
+    for name, contents in (("empty", b""), ("torn", whole[: len(whole) // 2]), ("other", b"<a/>" * 100)):
+        (tmp_path / f"{name}.parquet").write_bytes(contents)
+        with pytest.raises(PathcastError, match=rf"{name}\.parquet cannot be read as Parquet"):
+            read_all(tmp_path / "index", tmp_path / f"{name}.parquet")
+    gone = [Found(0, f"file:{tmp_path}/gone.parquet", 1)]
+    with pytest.raises(PathcastError, match=r"gone\.parquet cannot be read as Parquet"):
+        plan_splits(gone)
+    split = Split((Piece(gone[0].path, 1, (0,)),))
+    with pytest.raises(PathcastError, match=r"gone\.parquet cannot be read as Parquet"):
+        list(read_split(split, ReadJob("doc_id", "xml", UnpackJob(None, 1, 1))))
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / os.fsdecode(b"\xff.xml")).write_text("<a/>")
+    with pytest.raises(PathcastError, match=r"rename b'.*\\xff\.xml': its name is not UTF-8"):
+        read_all(tmp_path / "index", tmp_path / "in")

@@ -24,6 +24,7 @@ def test_sql_gives_what_the_index_gives(spark: SparkSession, tmp_path: Path, sha
     compile_subscriptions(subscriptions, tmp_path, shards=shards)
     register_functions(spark, tmp_path)
     documents.createOrReplaceTempView("news")
+    assert spark.sql("select pathcast_match(null)").collect() == [(None,)]
     rows = spark.sql("select doc_id, pathcast_match(xml) as found from news").collect()
     assert sorted((row.doc_id, id) for row in rows for id in row.found or ()) == here.matches()
     assert sorted(row.doc_id for row in rows if row.found is None) == [each[0] for each in here.dead()]
@@ -46,6 +47,9 @@ def test_one_expression_in_sql(spark: SparkSession) -> None:
     nodes = {(row.xpath, row.xml): row.nodes and [tuple(node) for node in row.nodes] for row in found}
     expected = [[("/a[1]/b[1]", "one"), ("/a[1]/b[2]", "two")], [("/a[1]/b[1]/@x", "1")], [], []]
     assert [nodes[row] for row in rows] == [*expected, None, None, None, None]
+    nulls = ("matches(null, '<a/>')", "matches('//a', null)", "select(null, '<a/>')", "select('//a', null)")
+    (row,) = spark.sql(f"select {', '.join(f'pathcast_{each}' for each in nulls)}").collect()
+    assert list(row) == [None] * 4
     for function in ("matches", "select"):
         with pytest.raises(Exception, match="expected a step"):
             spark.sql(f"select pathcast_{function}('//a[', '<a/>')").collect()

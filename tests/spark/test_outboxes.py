@@ -86,8 +86,22 @@ def test_what_was_acknowledged_is_not_read_again(spark: SparkSession, tmp_path: 
     assert read("both", acknowledged=True) == both
     assert len(read("one")) == 1
     assert [found[2] for found in read("alone")] == [["alone"]] * 2
+    spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")  # as many sessions have it
+    try:
+        write_outboxes(delivered.where("subscriber = 'one'"), out)
+    finally:
+        spark.conf.unset("spark.sql.sources.partitionOverwriteMode")
+    assert (len(read("one")), read("both", acknowledged=True), read("alone")) == (1, [], [])
     with pytest.raises(ValueError, match="the deliveries have no column 'delivery_id'"):
         acknowledge_outbox(documents.withColumnRenamed("doc_id", "subscriber"), out)
+
+
+def test_an_outbox_from_which_nothing_was_taken(spark: SparkSession, tmp_path: Path) -> None:
+    columns = "subscriber string, doc_id int, document binary, delivery_id string"
+    write_outboxes(spark.createDataFrame([("ann", 1, b"<a/>", "x")], columns), str(tmp_path / "out"))
+    (row,) = read_outbox(spark, str(tmp_path / "out"), "ann").collect()
+    assert (row.doc_id, bytes(row.document)) == (1, b"<a/>")
+    assert read_outbox(spark, str(tmp_path / "nothing yet"), "ann").collect() == []
 
 
 def test_documents_with_one_id(spark: SparkSession) -> None:

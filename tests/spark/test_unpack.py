@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,44 @@ def test_a_tar_file_that_breaks_off_is_told(tmp_path: Path, mode: str) -> None:
     whole = tar(mode)
     file.write_bytes(whole[: len(whole) // 2] if mode != "w" else whole[:2500])
     assert any(text.startswith(b"not a document: ") for text in read(file).values())
+
+
+def test_nothing_of_a_tar_file_is_lost_in_silence(tmp_path: Path) -> None:
+    file, whole = tmp_path / "x.tar", tar("w")
+    header = whole.index(b"three.xml.gz")
+    flipped = whole[:header] + b"T" + whole[header + 1 :]
+    for damaged in (flipped, whole[:header], whole[: header + 100], whole + whole):
+        file.write_bytes(damaged)
+        found = read(file)
+        assert found["!one.xml"] == b"<a/>"
+        assert found[""].startswith(b"not a document: a damaged tar file: "), found
+    assert found[""].endswith(b"there is something behind its end")
+
+
+def test_a_damaged_zip_file_does_not_fail_the_job(tmp_path: Path) -> None:
+    file, made = tmp_path / "x.zip", io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("é.xml", b"<a/>")
+    whole = made.getvalue()
+    directory = whole.rindex(b"PK\x01\x02")
+    newer = whole[: directory + 6] + b"\xff" + whole[directory + 7 :]
+    for damaged in (whole.replace("é".encode(), b"\xff\xff"), newer, whole[:directory]):
+        file.write_bytes(damaged)
+        assert read(file)[""].startswith(b"not a document: a damaged zip file: ")
+
+
+def test_links_and_names_that_are_no_text_in_a_tar_file(tmp_path: Path) -> None:
+    (tmp_path / "one").write_text("<a/>")
+    (tmp_path / "two").hardlink_to(tmp_path / "one")
+    with tarfile.open(tmp_path / "x.tar", "w", encoding="latin-1", format=tarfile.GNU_FORMAT) as archive:
+        archive.add(tmp_path / "one", "é")
+        archive.add(tmp_path / "two", "two")
+    (batch,) = unpack([f"{tmp_path}/x.tar"], JOB)
+    assert [name.rpartition("!")[2] for name in batch["id"].to_pylist()] == ["\\udce9", "two"]
+    assert batch["document"].to_pylist() == [
+        b"<a/>",
+        b"not a document: a hard link to \\udce9, which has its bytes",
+    ]
 
 
 @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])

@@ -16,6 +16,7 @@ from pathcast.spark.worker import answers, deliveries
 from pathcast.spark.worker import match as worker
 from pathcast.spark.worker.answers import Result, Shape
 from pathcast.spark.worker.match import MatchJob, match_batches
+from pathcast.spark.worker.route import ShardsJob, match_shards
 from pathcast.spark.worker.shards import OpenShard, ShardFiles
 
 DOCUMENTS = ["<none/>", "<a/>", None, "<b/>", "<none/>", "<b><a/></b>", "<bad>", "<a/>", "<none/>"]
@@ -105,4 +106,18 @@ def test_a_subscriber_gets_one_row_a_document() -> None:
     one = [("x", [10, 12, 15]), ("y", [11, 14]), ("13", [13])]
     assert [tuple(row.values()) for row in batch.to_pylist()] == [
         (document, *each) for document in ("p", "s") for each in one
+    ]
+
+
+def test_files_with_texts_and_files_with_bytes_ask_all_shards() -> None:
+    """Jobs that look for bad documents only need no index."""
+    jobs = (MatchJob("dead", None, Settings(), failfast=False, batch_bytes=1 << 20),) * 2
+    kinds = [pa.string(), pa.string(), pa.binary(), pa.large_string(), pa.string()]
+    batches = [
+        pa.RecordBatch.from_pydict({"id": pa.array([at]), "document": pa.array(["<a>"], kind)})
+        for at, kind in enumerate(kinds)
+    ]
+    found = list(match_shards(iter(batches), ShardsJob("", None, Settings(), jobs)))
+    assert [batch["doc_id"].to_pylist() for batch in found] == [
+        each for each in ([0, 1], [2], [3], [4]) for _ in jobs
     ]

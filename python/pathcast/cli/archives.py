@@ -16,8 +16,18 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import IO, Any
 
+from pathcast.tar import entries
+
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
-_DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, tarfile.TarError)
+_DAMAGED = (
+    EOFError,
+    OSError,
+    zlib.error,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    UnicodeDecodeError,  # a damaged name in a zip file
+)
 
 
 def is_archive(name: str) -> bool:
@@ -104,7 +114,7 @@ def _zip(path: str) -> Iterator[tuple[str, Unpacked]]:
 def _tar(path: str) -> Iterator[tuple[str, Unpacked]]:
     # A stream that is never turned back: links are passed.
     with tarfile.open(path, "r|*") as archive:
-        for info in archive:
+        for info in entries(archive):
             if info.isfile() and (stream := archive.extractfile(info)):
                 yield info.name, Unpacked(partial(_same, stream))
 

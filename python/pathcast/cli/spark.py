@@ -30,6 +30,7 @@ from pathcast.cli.arguments import (
 )
 from pathcast.cli.spark_session import check_index, check_paths, progress, spark_session, watched
 from pathcast.errors import printable
+from pathcast.subscriptions import delimiter_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -430,20 +431,30 @@ def _subscriptions(spark: SparkSession, path: str) -> DataFrame:
     """The table of subscriptions, by the ending of its name or of the first file in the folder."""
     kind = _ending(path)
     if kind == "txt":
-        from pyspark.sql import functions as F  # noqa: N812 - its usual name
+        from pathcast.spark.driver.workers import on_worker
+        from pathcast.spark.worker.lines import COLUMNS, read_lines
 
-        lines = spark.read.format("binaryFile").load(path)
-        numbered = lines.select(
-            F.posexplode(F.split(F.decode("content", "utf-8"), "\\r?\\n")).alias("at", "xpath")
-        )
-        kept = numbered.where("trim(xpath) != ''")
-        return kept.select((F.col("at") + 1).cast("string").alias("id"), F.trim("xpath").alias("xpath"))
+        files = spark.read.format("binaryFile").load(path).select("path", "content")
+        return files.mapInArrow(on_worker(read_lines, None), COLUMNS)
     if kind in ("csv", "tsv"):
         reader = spark.read.option("header", True).option("escape", '"').option("multiLine", True)
-        return reader.option("sep", "," if kind == "csv" else "\t").csv(path)
+        header = spark.read.text(path).head(1) if kind == "csv" else []
+        separator = delimiter_of(header[0][0]) if header else "\t"
+        return reader.option("sep", separator).csv(path)
     if kind in ("json", "jsonl", "ndjson"):
-        return spark.read.json(path)
+        return _objects(spark, path)
     return spark.read.format(kind).load(path)
+
+
+def _objects(spark: SparkSession, path: str) -> DataFrame:
+    """JSON lines, with objects as they are: Spark would make 5 a text where another row has a text."""
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    found = spark.read.json(path).schema
+    text = ("namespaces", "variables")
+    kinds = [StringType() if field.name in text else field.dataType for field in found]
+    fields = [StructField(field.name, kind) for field, kind in zip(found, kinds, strict=True)]
+    return spark.read.schema(StructType(fields)).json(path)
 
 
 def _topic(

@@ -7,6 +7,7 @@ code refuses later becomes a sentence and status 2.
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -73,7 +74,7 @@ def _missing(error: ModuleNotFoundError) -> str:
 def spark_session(command: str, master: str | None, memory: str) -> Iterator[SparkSession]:
     """A session for a command; what Spark or our own code refuses becomes a sentence and status 2."""
     try:
-        from py4j.protocol import Py4JNetworkError
+        from py4j.protocol import Py4JError, Py4JNetworkError
         from pyspark.errors import PySparkException
 
         from pathcast.spark.driver.session import session
@@ -87,9 +88,9 @@ def spark_session(command: str, master: str | None, memory: str) -> Iterator[Spa
             yield spark
     except (ConnectionError, Py4JNetworkError):
         fail(f"pathcast: {_ENDED}")
-    except PySparkException as error:
+    except (PySparkException, Py4JError) as error:
         fail(f"pathcast: {printable(_reason(str(error)))}")
-    except (PathcastError, ValueError, TypeError) as error:
+    except (PathcastError, ValueError, TypeError, OSError) as error:
         fail(f"pathcast: {printable(str(error))}")
 
 
@@ -98,11 +99,17 @@ def _reason(text: str) -> str:
 
     >>> _reason("Job aborted\\n  File x\\npathcast.errors.DocumentError: line 1, column 2: torn\\n\\tat java")
     'line 1, column 2: torn'
+    >>> _reason("An error occurred while calling o1.save.\\n: Job aborted: [NO_FOOTER] x.parquet is torn")
+    '[NO_FOOTER] x.parquet is torn'
     """
-    for line in text.splitlines():
+    lines = [line for line in text.splitlines() if line.strip()]
+    for line in lines:
         if line.startswith("pathcast.errors."):
             return line.partition(": ")[2]
-    return next((line for line in text.splitlines() if line.strip()), "Spark failed and did not say why")
+    if found := re.search(r"\[[A-Z_.]{4,}\] .*", text):
+        return found[0]
+    told = (line for line in lines if not line.startswith("An error occurred while calling "))
+    return next(told, "Spark failed and did not say why").removeprefix(": ")
 
 
 @contextmanager

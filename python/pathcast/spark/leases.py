@@ -24,7 +24,17 @@ from uuid import uuid4
 from pathcast.spark.artifact import MANIFEST, Manifest, version_file
 from pathcast.spark.folders import Folder, LocalFolder, folder_at
 
-__all__ = ["Lease", "check_types", "lease_newest", "leases", "manifest_in", "remove_unused", "writing"]
+__all__ = [
+    "Lease",
+    "alone",
+    "check_types",
+    "lease_newest",
+    "leases",
+    "manifest_in",
+    "remove_unused",
+    "unchanged",
+    "writing",
+]
 
 Place: TypeAlias = str | os.PathLike[str] | Folder
 
@@ -86,6 +96,38 @@ def writing(folder: Place) -> Iterator[None]:
         yield
     finally:
         lease.end(folder)
+
+
+@contextmanager
+def unchanged(place: Folder, manifest: Manifest) -> Iterator[None]:
+    """Within the block the newest version is that one, else it is an error; others on this machine wait."""
+    with alone(place):
+        present = manifest_in(place)
+        if present.hash != manifest.hash:
+            raise ValueError(
+                f"the subscriptions in {place.place} are version {present.hash[:12]} by now, and these "
+                f"changes are to {manifest.hash[:12]}: nothing was written; call again with the folder"
+            )
+        yield
+
+
+@contextmanager
+def alone(place: Folder) -> Iterator[None]:
+    """Nobody else on this machine writes the manifest of a folder of this machine within the block."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    if not isinstance(place, LocalFolder):
+        yield
+        return
+    folder = os.open(place.path, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 def remove_unused(folder: Place, *, grace: float = 0.0) -> list[str]:

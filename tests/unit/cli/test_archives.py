@@ -75,7 +75,21 @@ def test_damaged_archives_are_bad_documents(run: Run, packed: Path) -> None:
     (packed / "empty.tgz").write_bytes(b"")
     with tarfile.open(packed / "none.tar", "w") as tar:
         tar.addfile(tarfile.TarInfo("a.txt"), io.BytesIO())
-    names = ["cut.tar.gz", "no.zip", "no.xml.gz", "empty.tgz", "none.tar", "absent.xml.gz", "docs/1.xml"]
+    with tarfile.open(packed / "flipped.tar", "w") as tar:
+        tar.add(packed / "docs/1.xml", "1.xml")
+        tar.add(packed / "docs/1.xml", "2.xml")
+    flipped = (packed / "flipped.tar").read_bytes().replace(b"2.xml", b"3.xml")
+    (packed / "flipped.tar").write_bytes(flipped)
+    names = [
+        "cut.tar.gz",
+        "flipped.tar",
+        "no.zip",
+        "no.xml.gz",
+        "empty.tgz",
+        "none.tar",
+        "absent.xml.gz",
+        "docs/1.xml",
+    ]
     result = run("match", "-s", "s.txt", *names)
     assert result.exit_code == 1
     rows = [json.loads(line) for line in result.stdout.splitlines()]

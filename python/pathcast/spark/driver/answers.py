@@ -48,10 +48,17 @@ _TAKEN = frozenset(["doc_id", "subscription_id", "subscriber", "subscriptions", 
 
 
 def check_kept(names: Sequence[str], more: Sequence[str] = ()) -> None:
-    """Columns of documents that are kept stand beside those of the results, so they are called otherwise."""
+    """Columns of documents that are kept stand beside those of the results, so they are called otherwise.
+
+    To Spark `Line` is `line`.
+    """
+    own, seen = {*_TAKEN, *more}, set[str]()
     for name in names:
-        if name in _TAKEN or name in more:
+        if name.lower() in own:
             raise ValueError(f"the results have a column {name!r} of their own: rename the one to keep")
+        if name.lower() in seen:
+            raise ValueError(f"keep names the column {name!r} twice")
+        seen.add(name.lower())
 
 
 def columns(result: Result, id_type: DataType, manifest: Manifest, nodes: bool = False) -> StructType:

@@ -8,7 +8,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType
 
-__all__ = ["column_type", "known_columns", "quoted"]
+__all__ = ["column_like", "column_type", "known_columns", "quoted"]
 
 
 def column_type(frame: DataFrame, name: str, what: str, accepted: Sequence[type[DataType]] = ()) -> DataType:
@@ -26,6 +26,12 @@ def column_type(frame: DataFrame, name: str, what: str, accepted: Sequence[type[
             f"the column {name!r} of the {what} must be {kinds}, not {found.simpleString()}: cast it first"
         )
     return found
+
+
+def column_like(frame: DataFrame, name: str) -> str | None:
+    """The column of that name as the table writes it: databases give `SUBSCRIBER`. None if there is none."""
+    names = frame.columns
+    return name if name in names else next((each for each in names if each.lower() == name), None)
 
 
 def known_columns(frame: DataFrame) -> bool:

@@ -21,9 +21,14 @@ from pyspark.sql.types import (
     BooleanType,
     ByteType,
     DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
     IntegerType,
     LongType,
     MapType,
+    NullType,
     ShortType,
     StringType,
     StructType,
@@ -33,7 +38,7 @@ import pathcast
 from pathcast.errors import IndexFormatError
 from pathcast.limits import Limits
 from pathcast.spark.artifact import Manifest, Settings, Shard, replace_file, sha256
-from pathcast.spark.driver.columns import column_type, quoted
+from pathcast.spark.driver.columns import column_like, column_type, quoted
 from pathcast.spark.driver.compiled import Compiled
 from pathcast.spark.driver.delta import FEW, changed_shards
 from pathcast.spark.driver.few_changes import few_changes
@@ -43,9 +48,9 @@ from pathcast.spark.driver.routing import count_ids, placed, sampled, written
 from pathcast.spark.driver.shipping import needs_shipping, ship_files
 from pathcast.spark.driver.workers import on_worker
 from pathcast.spark.folders import Folder, LocalFolder
-from pathcast.spark.leases import check_types, writing
+from pathcast.spark.leases import alone, check_types, unchanged, writing
 from pathcast.spark.store import fetched, mirrored, publish
-from pathcast.spark.worker.compile import REQUIRED, CompileJob, compile_shard
+from pathcast.spark.worker.compile import REQUIRED, CompileJob, compile_shard, usual
 
 if TYPE_CHECKING:
     from pathcast.schema import Schema
@@ -54,6 +59,8 @@ if TYPE_CHECKING:
 __all__ = ["compile_subscriptions", "update_subscriptions"]
 
 _IDS = (StringType, LongType, IntegerType, ShortType, ByteType)
+_NAMES = (*_IDS, BooleanType, DateType, DecimalType, NullType)
+"""Of subscribers: what Arrow and Spark write as the same text."""
 _REPLY = "shard string, name string, data binary"
 _NAMESPACES = "map<string,string>"
 
@@ -143,8 +150,9 @@ def compile_subscriptions(
             routing = written(folder, routing, texts, settings)
         manifest = Manifest(settings, id_type, subscriber_type, made, routing=routing)
         check_types(home, manifest.types)  # a stream may have begun meanwhile
-        manifest.write(folder)
-        _published(home, folder, manifest)
+        with alone(home):
+            manifest.write(folder)
+            _published(home, folder, manifest)
     return Compiled.of(home, manifest, subscriptions.sparkSession)
 
 
@@ -167,6 +175,9 @@ def update_subscriptions(
     A few changes become a small delta beside the shards that they fall into, and nothing is built; many build
     those shards again. A changed row that is refused leaves the subscription as it was; an id to remove that
     is not there is no error; an id in both tables is changed, or removed if the change is refused.
+
+    Changes are to the newest version in the folder: if `compiled` is another, or somebody else changes the
+    folder meanwhile, it is an error and nothing is written.
     """
     if not isinstance(compiled, Compiled):
         compiled = Compiled.open(compiled)
@@ -182,6 +193,7 @@ def update_subscriptions(
     if few is None:
         rows = _changes(changed, removed, manifest, id=id, xpath=xpath, latest_by=latest_by)
         few = rows.limit(FEW + 1).toArrow()
+    few = usual(few)
     previous = {shard.number: shard for shard in manifest.shards}
     home = index_folder(compiled.store or compiled.path, spark)
     routing = manifest.routing
@@ -189,6 +201,8 @@ def update_subscriptions(
     if compiled.store:
         for name in [*stored, *([routing.name] if routing else [])]:
             fetched(home, name)
+    with unchanged(home, manifest):
+        pass  # better now than when shards are built
     with writing(home):
         built = None
         if few.num_rows <= FEW and routing is None:
@@ -208,8 +222,9 @@ def update_subscriptions(
             built, _ = _build(rows, compiled.path, manifest.settings, previous, count, changes=True)
         shards = tuple(built.get(shard.number, shard) for shard in manifest.shards)
         renewed = replace(manifest, shards=shards, routing=routing, pathcast=pathcast.__version__)
-        renewed.write(compiled.path)
-        _published(home, compiled.path, renewed)
+        with unchanged(home, manifest):
+            renewed.write(compiled.path)
+            _published(home, compiled.path, renewed)
     return Compiled.of(home, renewed, spark)
 
 
@@ -230,7 +245,9 @@ def _changes(
         frames.append(rows.withColumn("removed", F.lit(False)))
     if removed is not None:
         column_type(removed, id, "subscriptions to remove")
-        bare = removed.select(F.col(quoted(id)).cast(manifest.id_type).alias("id")).where("id is not null")
+        # What does not fit is not there. Without ANSI mode a cast would make another number of it.
+        fitting = F.col(quoted(id)).try_cast(manifest.id_type)
+        bare = removed.select(fitting.alias("id")).where("id is not null")
         wanted = bare.withColumn("xpath", F.lit(None).cast("string"))
         rows = _rows(wanted, count, id="id", xpath="xpath", latest_by=None, manifest=manifest)
         frames.append(rows.withColumn("removed", F.lit(True)))
@@ -259,12 +276,12 @@ def _rows(
     problem = F.lit(None).cast("string")
     ordered, namespaces = F.lit(None).cast("boolean"), F.lit(None).cast(_NAMESPACES)
     variables = F.lit(None).cast("string")
-    if "ordered" in frame.columns:
-        ordered, problem = _ordered(column_type(frame, "ordered", "subscriptions"), problem)
-    if "namespaces" in frame.columns:
-        namespaces, problem = _namespaces(column_type(frame, "namespaces", "subscriptions"), problem)
-    if "variables" in frame.columns:
-        variables = _variables(column_type(frame, "variables", "subscriptions"))
+    if name := column_like(frame, "ordered"):
+        ordered, problem = _ordered(name, column_type(frame, name, "subscriptions"), problem)
+    if name := column_like(frame, "namespaces"):
+        namespaces, problem = _namespaces(name, column_type(frame, name, "subscriptions"), problem)
+    if name := column_like(frame, "variables"):
+        variables = _variables(name, column_type(frame, name, "subscriptions"))
     columns = [
         F.col(quoted(id)).alias("id"),
         F.col(quoted(xpath)).alias("xpath"),
@@ -273,9 +290,15 @@ def _rows(
         variables.alias("variables"),
     ]
     subscriber = manifest.subscriber_type if manifest else None
-    if "subscriber" in frame.columns and not (manifest and subscriber is None):
-        column = F.col("subscriber")
-        columns.append((column.cast(subscriber) if subscriber else column).alias("subscriber"))
+    name = column_like(frame, "subscriber")
+    if name and not (manifest and subscriber is None):
+        column_type(frame, name, "subscriptions", _NAMES)
+        value = column = F.col(quoted(name))
+        if subscriber:
+            value = column.try_cast(subscriber)
+            wrong = column.isNotNull() & value.isNull()
+            problem = F.when(wrong, F.lit(f"the subscriber must be {subscriber}")).otherwise(problem)
+        columns.append(value.alias("subscriber"))
     elif subscriber:
         columns.append(F.lit(None).cast(subscriber).alias("subscriber"))
     if latest_by is not None:
@@ -285,16 +308,17 @@ def _rows(
     return frame.select(shard.alias("shard"), *columns, problem.alias("problem"), F.lit(False).alias("seed"))
 
 
-def _ordered(kind: DataType, problem: Column) -> tuple[Column, Column]:
+def _ordered(name: str, kind: DataType, problem: Column) -> tuple[Column, Column]:
+    column = F.col(quoted(name))
     if isinstance(kind, BooleanType):
-        return F.col("ordered"), problem
-    value = F.col("ordered").cast("string").try_cast("boolean")
-    wrong = F.col("ordered").isNotNull() & (F.trim(F.col("ordered").cast("string")) != "") & value.isNull()
+        return column, problem
+    value = column.cast("string").try_cast("boolean")
+    wrong = column.isNotNull() & (F.trim(column.cast("string")) != "") & value.isNull()
     return value, F.when(wrong, F.lit("ordered must be true or false")).otherwise(problem)
 
 
-def _namespaces(kind: DataType, problem: Column) -> tuple[Column, Column]:
-    column = F.col("namespaces")
+def _namespaces(name: str, kind: DataType, problem: Column) -> tuple[Column, Column]:
+    column = F.col(quoted(name))
     if isinstance(kind, MapType):
         return column.cast(_NAMESPACES), problem
     if isinstance(kind, StructType):
@@ -309,9 +333,12 @@ def _namespaces(kind: DataType, problem: Column) -> tuple[Column, Column]:
     return value, F.when(wrong, F.lit("namespaces must be a JSON object of prefix to URI")).otherwise(problem)
 
 
-def _variables(kind: DataType) -> Column:
+def _variables(name: str, kind: DataType) -> Column:
     """As JSON, which tells strings, numbers and booleans apart; workers read it."""
-    column = F.col("variables")
+    column = F.col(quoted(name))
+    if isinstance(kind, MapType) and isinstance(kind.valueType, FloatType | DoubleType):
+        # Spark writes these as texts.
+        return F.regexp_replace(F.to_json(column), ':"(NaN|-?Infinity)"', ":$1")
     if isinstance(kind, MapType | StructType):
         return F.to_json(column)
     if not isinstance(kind, StringType):

@@ -56,7 +56,7 @@ from pathcast.spark.folders import folder_at
 from pathcast.spark.leases import lease_newest
 from pathcast.spark.options import BATCH_BYTES, MatchOptions, Mode
 from pathcast.spark.worker.answers import RESULTS, SHAPES, Result, Shape
-from pathcast.spark.worker.filters import Comparison, IdFilter, with_ids
+from pathcast.spark.worker.filters import Comparison, IdFilter, bounded, with_ids
 from pathcast.spark.worker.imports import freeze_imports
 from pathcast.spark.worker.kept import joined, parted
 from pathcast.spark.worker.match import MatchJob, match_batches
@@ -122,8 +122,8 @@ class _Source:
             mode=cast(Mode, options.get("mode", "PERMISSIVE").upper()),
             batch_bytes=batch_bytes,
             keep=keep,
-            nodes=options.get("nodes", "false").lower() == "true",
-            share=options["share"].lower() == "true" if "share" in options else None,
+            nodes=bool(_flag(options, "nodes")),
+            share=_flag(options, "share"),
         )
         if match.nodes and result not in ("matches", "tagged"):
             raise ValueError(f"nodes needs a row for each match, and result {result!r} has none")
@@ -139,7 +139,7 @@ class _Source:
             whole_number(options, "splitBytes"),
             whole_number(options, "maxFilesPerTrigger") or _FILES,
             topics,
-            options.get("pushFilters", "false").lower() == "true",
+            bool(_flag(options, "pushFilters")),
         )
 
     def typed(self, schema: StructType) -> _Source:
@@ -192,7 +192,7 @@ class _Source:
 
     def _task(self, split: Split | Range, job: MatchJob | ShardsJob, ids: tuple[IdFilter, ...]) -> _Task:
         read = self.topics.job if self.topics and isinstance(split, Range) else self.read
-        return _Task(split, read, job, ids, tuple(self.match.keep))
+        return _Task(split, read, job, ids, tuple(self.match.keep), self.read.unpack.max_bytes)
 
 
 class _Task(InputPartition):
@@ -205,15 +205,19 @@ class _Task(InputPartition):
         job: MatchJob | ShardsJob,
         ids: tuple[IdFilter, ...],
         keep: tuple[str, ...],
+        max_bytes: int,
     ) -> None:
         super().__init__(None)
         self.split, self.read, self.job, self.ids, self.keep = split, read, job, ids, keep
+        self.max_bytes = max_bytes
 
     def run(self) -> Iterator[Any]:
         freeze_imports()
         documents = self._documents()
         if self.ids:
             documents = with_ids(documents, self.ids)
+        if self.max_bytes < MAX_RECORD:
+            documents = bounded(documents, self.max_bytes)
         return parted(self._answers(joined(documents)), self.keep) if self.keep else self._answers(documents)
 
     def _answers(self, documents: Iterator[Any]) -> Iterator[Any]:
@@ -290,6 +294,13 @@ class _FilteringReader(_Reader):
         """Takes note of what it can use; Spark still looks at all of them."""
         self._ids = tuple(found for each in filters if (found := _id_filter(each)))
         return filters
+
+
+def _flag(options: Mapping[str, str], name: str) -> bool | None:
+    text = options.get(name, "").lower()
+    if text not in ("", "true", "false"):
+        raise ValueError(f"{name} must be true or false, not {options[name]!r}")
+    return text == "true" if text else None
 
 
 def _names(text: str) -> tuple[str, ...]:

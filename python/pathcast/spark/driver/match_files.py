@@ -15,6 +15,7 @@ from pathcast.spark.driver.answers import unlisted
 from pathcast.spark.driver.compiled import Compiled
 from pathcast.spark.driver.datasource import OPTIONS, PathcastDataSource
 from pathcast.spark.driver.match import Matched
+from pathcast.spark.places import local_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -46,10 +47,15 @@ def match_files(
     if keep:
         options["keep"] = json.dumps(list(keep))
     spark.dataSource.register(PathcastDataSource)
-    folder = subscriptions.place if isinstance(subscriptions, Compiled) else subscriptions
-    places = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    load = partial(_load, spark, os.fspath(folder), [os.fspath(place) for place in places], options)
+    folder = subscriptions.place if isinstance(subscriptions, Compiled) else _whole(subscriptions)
+    places = [paths] if isinstance(paths, str | os.PathLike) else paths
+    load = partial(_load, spark, folder, [_whole(place) for place in places], options)
     return Matched(load(result), load("dead"), partial(load, "tagged"))
+
+
+def _whole(place: str | os.PathLike[str]) -> str:
+    """Java may have started in another folder than the one that we are in now."""
+    return os.fspath(local_path(place) or place)
 
 
 def _load(

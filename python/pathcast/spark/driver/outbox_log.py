@@ -76,6 +76,7 @@ def write_outboxes(
         rows.repartition(*parts)
         .sortWithinPartitions(*parts, "subscriber")
         .write.mode("overwrite")
+        .option("partitionOverwriteMode", "static")  # a session may say that buckets stay
         .partitionBy(*(["batch"] if batch is None else []), *parts)
         .format(format)
         .save(place)
@@ -131,7 +132,9 @@ def acknowledge_outbox(taken: DataFrame, path: str, *, format: str = "parquet") 
 
 def _load(spark: SparkSession, place: str, format: str) -> DataFrame | None:
     try:
-        return spark.read.format(format).load(place)
+        found = spark.read.format(format).load(place)
+        _ = found.schema  # Connect looks for the place when something is asked
+        return found
     except AnalysisException as error:
         if any(each in str(error) for each in ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")):
             return None

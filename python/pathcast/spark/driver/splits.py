@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
+from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,7 +24,7 @@ from pyspark.sql.types import DataType, StringType
 
 from pathcast.errors import PathcastError
 from pathcast.spark.places import local_path
-from pathcast.spark.worker.splits import Piece, Split
+from pathcast.spark.worker.splits import Piece, Split, plain
 from pathcast.spark.worker.unpack import file_system, open_file
 
 __all__ = ["Found", "find_files", "is_parquet", "plan_splits", "types_of"]
@@ -52,24 +53,37 @@ def find_files(paths: Iterable[str], glob: str | None = None) -> list[Found]:
         system, inside = file_system(path)
         top = system.get_file_info(inside)
         if top.type == fs.FileType.NotFound:
-            raise PathcastError(f"{path} does not exist")
-        prefix = "file:" if local_path(path) is not None else path[: path.index(":") + 3]
+            hint = (
+                ': patterns are for names, as in option("glob", "*.xml")' if set(path) & set("*?[{") else ""
+            )
+            raise PathcastError(f"{path} does not exist{hint}")
+        local = local_path(path) is not None
+        base, mark, options = path.rstrip("/").partition("?")  # of a store, such as endpoint_override
         entries = [top]
         if top.type == fs.FileType.Directory:
             entries = system.get_file_info(fs.FileSelector(inside, recursive=True))
         for entry in entries:
-            below = entry.path[len(inside) :].lstrip("/").split("/")
-            hidden = any(part.startswith((".", "_")) for part in below if part)
+            place = _path(entry)
+            below = place[len(inside.rstrip("/")) :]
+            hidden = any(part.startswith((".", "_")) for part in below.split("/") if part)
             if entry.type == fs.FileType.File and not hidden:
-                name = entry.path.rpartition("/")[2]
+                name = place.rpartition("/")[2]
                 if glob is None or fnmatch.fnmatchcase(name, glob):
-                    found.append(Found(_changed(entry, prefix), prefix + entry.path, entry.size or 0))
+                    name = f"file:{place}" if local else base + quote(below) + mark + options
+                    found.append(Found(_changed(entry, local), name, entry.size or 0))
     return sorted(set(found))
 
 
-def _changed(entry: Any, prefix: str) -> int:
+def _path(entry: Any) -> str:
+    try:
+        return str(entry.path)
+    except UnicodeDecodeError as error:
+        raise PathcastError(f"rename {error.object!r}: its name is not UTF-8") from None
+
+
+def _changed(entry: Any, local: bool) -> int:
     """When a file came to its place: moving one there leaves the time of its contents as it was."""
-    if prefix == "file:":
+    if local:
         with suppress(OSError):
             return os.stat(entry.path).st_ctime_ns
     return entry.mtime_ns or 0
@@ -90,29 +104,26 @@ def types_of(files: Sequence[Found], id: str, document: str, keep: Sequence[str]
     if len(tables) < len(files):
         other = next(file.path for file in files if not is_parquet(file.path))
         raise PathcastError(f"Parquet files are read by themselves, and {other} is none: choose with glob")
-    with open_file(tables[0].path) as source:
-        schema = pq.read_schema(source)
+    with _opened(tables[0].path) as table:
+        schema = table.schema_arrow
     for name in (id, document, *keep):
         if name not in schema.names:
             raise PathcastError(
                 f"{tables[0].path} has no column {name!r}; there are: {', '.join(schema.names)}"
             )
-    kind = schema.field(document).type
+    kind = plain(schema.field(document).type)
     if not any(check(kind) for check in _DOCUMENTS):
         raise PathcastError(f"the column {document!r} of {tables[0].path} must be text or binary, not {kind}")
     return [_in_spark(schema.field(name)) for name in (id, *keep)]
 
 
 def _in_spark(field: Any) -> DataType:
-    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-    kind = _VIEWS.get(kind, kind)
     try:
-        return from_arrow_type(kind)
+        return from_arrow_type(plain(field.type))
     except PySparkTypeError as error:
         raise PathcastError(f"Spark has no type for the column {field.name!r}, {field.type}") from error
 
 
-_VIEWS = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
 _DOCUMENTS = (pa.types.is_string, pa.types.is_binary, pa.types.is_large_string, pa.types.is_large_binary)
 
 
@@ -149,7 +160,17 @@ def _joined(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
 def _pieces(file: Found) -> list[Piece]:
     if not is_parquet(file.path):
         return [Piece(file.path, file.bytes)]
-    with open_file(file.path) as source, pq.ParquetFile(source) as table:
+    with _opened(file.path) as table:
         metadata = table.metadata
         sizes = [metadata.row_group(at).total_byte_size for at in range(metadata.num_row_groups)]
     return [Piece(file.path, size, (at,)) for at, size in enumerate(sizes)]
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[Any]:
+    """A Parquet file; the error for one that is gone or damaged says which."""
+    try:
+        with open_file(path) as source, pq.ParquetFile(source) as table:
+            yield table
+    except (pa.ArrowException, OSError) as error:
+        raise PathcastError(f"{path} cannot be read as Parquet: {error}") from error

@@ -181,5 +181,6 @@ def _with_variables(rows: Any, numbers: Any) -> Iterator[Any]:
     for batch in rows.select(names).to_batches(_ROWS):
         for row in batch.to_pylist():
             bound = variables_from(row["variables"])
-            yield numbers[at].as_py(), row["xpath"], row["ordered"], dict(row["namespaces"] or ()), bound
+            namespaces = {prefix: uri for prefix, uri in row["namespaces"] or () if uri is not None}
+            yield numbers[at].as_py(), row["xpath"], row["ordered"], namespaces, bound
             at += 1

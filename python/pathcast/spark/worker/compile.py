@@ -27,10 +27,23 @@ from pathcast.spark.artifact import Settings, Shard, replace_file, settings_dige
 from pathcast.spark.worker.shards import find_file, numbered, single, stored_rows, verify
 from pathcast.subscriptions import variables_from
 
-__all__ = ["REPLY", "REQUIRED", "STORED", "CompileJob", "Refused", "accepted", "compile_shard", "digest"]
+__all__ = [
+    "REPLY",
+    "REQUIRED",
+    "STORED",
+    "CompileJob",
+    "Refused",
+    "accepted",
+    "compile_shard",
+    "digest",
+    "usual",
+]
 
 STORED = ("id", "xpath", "ordered", "namespaces", "variables", "subscriber")
 REPLY = pa.schema([("shard", pa.string()), ("name", pa.string()), ("data", pa.binary())])
+_LARGE_REPLY = pa.schema(
+    [("shard", pa.large_string()), ("name", pa.large_string()), ("data", pa.large_binary())]
+)
 EVERYTHING = "/*"  # what every document matches
 REQUIRED = "required "  # and the number of a shard: the name of a reply that is no file
 IMAGED_BYTES = 1 << 20
@@ -82,6 +95,7 @@ class Refused:
 
 def compile_shard(table: Any, job: CompileJob) -> Any:
     """The reply to the driver: parts of files, if the driver must write them, and a row about the shard."""
+    given, table = table.schema.field("xpath").type, usual(table)
     number: int = table["shard"][0].as_py()
     rows = table.drop_columns(["shard"]).filter(pc.invert(table["seed"])).drop_columns(["seed"])
     replies = []
@@ -89,7 +103,20 @@ def compile_shard(table: Any, job: CompileJob) -> Any:
         replies.append(_requirements(number, rows["required"].unique().drop_null().to_pylist(), job.settings))
         rows = rows.drop_columns(["required"])
     replies += _replies(number, rows, job)
-    return pa.Table.from_batches([pa.RecordBatch.from_arrays(each, schema=REPLY) for each in replies])
+    reply = pa.Table.from_batches([pa.RecordBatch.from_arrays(each, schema=REPLY) for each in replies])
+    return reply if given == pa.string() else reply.cast(_LARGE_REPLY)  # as Spark wants it then
+
+
+def usual(table: Any) -> Any:
+    """The table with Arrow's usual types, whatever `spark.sql.execution.arrow.useLargeVarTypes` says."""
+    schema = pa.schema([field.with_type(_usual(field.type)) for field in table.schema])
+    return table if schema == table.schema else table.cast(schema)
+
+
+def _usual(kind: Any) -> Any:
+    if pa.types.is_map(kind):
+        return pa.map_(_usual(kind.key_type), _usual(kind.item_type))
+    return pa.string() if pa.types.is_large_string(kind) else kind
 
 
 def _requirements(number: int, texts: list[str], settings: Settings) -> list[Any]:

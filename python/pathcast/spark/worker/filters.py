@@ -1,4 +1,7 @@
-"""Leaves documents out by their ids before they are matched: what Spark would filter afterwards anyway."""
+"""What happens to documents before they are matched.
+
+Some are left out by their ids: what Spark would filter afterwards anyway. Long ones are not read.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pathcast.spark.worker.shards import Batches
+from pathcast.spark.worker.split import problem
 
-__all__ = ["IdFilter", "with_ids"]
+__all__ = ["IdFilter", "bounded", "with_ids"]
 
 Comparison: TypeAlias = Literal[
     "equal", "less", "less_equal", "greater", "greater_equal", "is_in", "starts_with"
@@ -47,3 +51,20 @@ def with_ids(batches: Batches, filters: tuple[IdFilter, ...]) -> Batches:
             batch = batch.filter(kept)
         if batch.num_rows:
             yield batch
+
+
+def bounded(batches: Batches, size: int) -> Batches:
+    """The documents, in column 1, with a problem in the place of those that are longer.
+
+    >>> batch = pa.RecordBatch.from_pydict({"id": [1, 2], "document": ["<a/>", "<long/>"]})
+    >>> [some["document"].to_pylist() for some in bounded(iter([batch]), 4)]
+    [['<a/>', 'not a document: longer than 4 bytes']]
+    """
+    for batch in batches:
+        documents = batch.column(1)
+        long = pc.greater(pc.binary_length(documents), size)
+        if pc.any(long).as_py():
+            note = pa.scalar(problem(f"longer than {size:,} bytes"), pa.binary()).cast(documents.type)
+            documents = pc.if_else(pc.fill_null(long, False), note, documents)
+            batch = batch.set_column(1, batch.schema.names[1], documents)
+        yield batch

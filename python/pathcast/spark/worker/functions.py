@@ -34,7 +34,7 @@ class FunctionJob:
 def match_column(batches: Iterator[Any], job: FunctionJob) -> Iterator[Any]:
     """For each document the ids of the subscriptions that it satisfies, as text."""
     for documents in batches:
-        parts = [_matched(documents, files) for files in job.shards]
+        parts = [_matched(_typed(documents), files) for files in job.shards]
         yield parts[0] if len(parts) == 1 else _joined(parts)
 
 
@@ -67,7 +67,7 @@ def matches_columns(batches: Iterator[tuple[Any, Any]], job: FunctionJob) -> Ite
     for xpaths, documents in batches:
         found: list[bool | None] = [None] * len(documents)
         for xpath, places in _by_expression(xpaths):
-            results = _single(xpath).match_many(documents.take(places))
+            results = _single(xpath).match_many(_typed(documents).take(places))
             undecided = {at for at, _ in results.undecided}
             lengths = pc.list_value_length(results.to_arrow()).to_pylist()
             for at, (place, length) in enumerate(zip(places.to_pylist(), lengths, strict=True)):
@@ -99,9 +99,14 @@ def _selected(index: Index, document: Any) -> list[dict[str, str]] | None:
     return None if undecided or some is None or len(some) < len(nodes) else some
 
 
+def _typed(documents: Any) -> Any:
+    """A literal null has a type of its own."""
+    return documents.cast(pa.binary()) if pa.types.is_null(documents.type) else documents
+
+
 def _by_expression(xpaths: Any) -> Iterator[tuple[str, Any]]:
     """Each expression of a column with the places where it stands; null stands nowhere."""
-    encoded = pc.dictionary_encode(xpaths)
+    encoded = pc.dictionary_encode(xpaths.cast(pa.string()))
     for code, xpath in enumerate(encoded.dictionary.to_pylist()):
         yield xpath, pc.indices_nonzero(pc.equal(encoded.indices, code))
 

@@ -110,11 +110,14 @@ def _opened(path: str, sha256: str, always: tuple[int, int], key: _Key, shards: 
 
 
 def _held(batches: Batches, size: int) -> Iterator[tuple[Any, Any]]:
-    """Ids and documents of several batches at once, up to about this many bytes."""
+    """Ids and documents of several batches at once, up to about this many bytes.
+
+    Texts and bytes are apart: files of one folder may hold either.
+    """
     some: list[Any] = []
     filled = 0
     for batch in batches:
-        if some and filled + batch.nbytes > size:
+        if some and (filled + batch.nbytes > size or batch.schema != some[0].schema):
             yield _joined(some)
             some, filled = [], 0
         some.append(batch)

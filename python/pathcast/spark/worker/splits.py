@@ -19,7 +19,7 @@ from pathcast.errors import PathcastError
 from pathcast.spark.worker.shards import Batches
 from pathcast.spark.worker.unpack import UnpackJob, file_system, unpack
 
-__all__ = ["Piece", "ReadJob", "Split", "read_split"]
+__all__ = ["Piece", "ReadJob", "Split", "plain", "read_split"]
 
 _ROWS = 10_000  # of a batch at most
 
@@ -69,24 +69,36 @@ def _row_groups(piece: Piece, job: ReadJob) -> Iterator[Any]:
     types = [job.id_type, None, *(kind for _, kind in job.keep)]
     names = [job.id, job.document, *kept]
     system, inside = file_system(piece.path)
-    # As Arrow opens it: through a file of Python's, every page is copied once more, under its lock.
-    with system.open_input_file(inside) as source:
-        try:
-            # Not buffered ahead: that would hold a whole row group, however large its documents are.
-            with pq.ParquetFile(source, pre_buffer=False) as file:
-                rows = partial(_rows, file.metadata, batch_bytes=job.unpack.batch_bytes)
-                for number, groups in groupby(piece.row_groups, rows):
-                    for batch in file.iter_batches(
-                        number, row_groups=list(groups), columns=sorted(set(names)), use_threads=False
-                    ):
-                        columns = [_as(batch[name], kind) for name, kind in zip(names, types, strict=True)]
-                        yield pa.RecordBatch.from_arrays(columns, ["id", "document", *kept])
-        except (pa.ArrowException, KeyError) as error:
-            raise PathcastError(f"{piece.path} cannot be read as Parquet: {error}") from error
+    try:
+        # As Arrow opens it: through a file of Python's, every page is copied once more, under its lock.
+        # Not buffered ahead: that would hold a whole row group, however large its documents are.
+        with system.open_input_file(inside) as source, pq.ParquetFile(source, pre_buffer=False) as file:
+            rows = partial(_rows, file.metadata, batch_bytes=job.unpack.batch_bytes)
+            for number, groups in groupby(piece.row_groups, rows):
+                for batch in file.iter_batches(
+                    number, row_groups=list(groups), columns=sorted(set(names)), use_threads=False
+                ):
+                    columns = [_as(batch[name], kind) for name, kind in zip(names, types, strict=True)]
+                    yield pa.RecordBatch.from_arrays(columns, ["id", "document", *kept])
+    except (pa.ArrowException, KeyError, OSError) as error:
+        raise PathcastError(f"{piece.path} cannot be read as Parquet: {error}") from error
+
+
+def plain(kind: Any) -> Any:
+    """A type without how Arrow holds it: of a dictionary, that of its values; of a view, the usual one."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return _VIEWS.get(kind, kind)
+
+
+_VIEWS = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
 
 
 def _as(column: Any, kind: Any) -> Any:
-    return column if kind is None or column.type == kind else column.cast(kind)
+    kind = kind or plain(column.type)
+    if column.type == kind:
+        return column
+    # Spark counts microseconds, and cuts off what is finer.
+    return column.cast(kind, safe=not pa.types.is_timestamp(column.type))
 
 
 def _rows(metadata: Any, row_group: int, batch_bytes: int) -> int:

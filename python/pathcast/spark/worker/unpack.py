@@ -28,6 +28,7 @@ from pathcast.spark.progress import reporter
 from pathcast.spark.worker.shards import Batches
 from pathcast.spark.worker.split import problem, split
 from pathcast.spark.worker.vectors import blobs
+from pathcast.tar import entries
 
 __all__ = ["UnpackJob", "file_system", "open_file", "unpack", "unpack_files"]
 
@@ -42,6 +43,7 @@ _BROKEN = (
     zipfile.BadZipFile,
     NotImplementedError,  # an unknown compression
     RuntimeError,  # an encrypted entry of a zip file
+    UnicodeDecodeError,  # a damaged name in a zip file
 )
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _TAR = (257, b"ustar")
@@ -90,7 +92,9 @@ def _batch(ids: list[str], documents: list[_Bytes]) -> Any:
         column = pa.Array.from_buffers(pa.binary(), 1, [None, ends, pa.py_buffer(documents[0])])
     else:
         column = blobs(documents, pa.binary())
-    return pa.RecordBatch.from_arrays([blobs(ids, pa.string()), column], ["id", "document"])
+    # A tar file may hold names that are no text.
+    names = [name.encode("utf-8", "backslashreplace").decode() for name in ids]
+    return pa.RecordBatch.from_arrays([blobs(names, pa.string()), column], ["id", "document"])
 
 
 def documents_of(path: str, job: UnpackJob) -> Iterator[tuple[str, _Bytes]]:
@@ -128,7 +132,7 @@ def _zip_entries(path: str, file: IO[bytes], job: UnpackJob) -> Iterator[tuple[s
                     continue
                 with contents:
                     yield from _contents(name, _decompressed(contents), job)
-    except zipfile.BadZipFile as error:
+    except _BROKEN as error:
         yield path, problem(f"a damaged zip file: {error}")
 
 
@@ -136,10 +140,12 @@ def _tar_entries(path: str, contents: _Contents, job: UnpackJob) -> Iterator[tup
     """Entries as they come: a compressed tar file is read once, from front to back."""
     try:
         with tarfile.open(fileobj=cast("IO[bytes]", contents), mode="r|") as archive:
-            for entry in archive:
-                file = archive.extractfile(entry) if entry.isfile() else None
-                if file is not None:
-                    yield from _contents(f"{path}!{entry.name}", _decompressed(file), job)
+            for entry in entries(archive):
+                name = f"{path}!{entry.name}"
+                if entry.islnk():
+                    yield name, problem(f"a hard link to {entry.linkname}, which has its bytes")
+                elif entry.isfile() and (file := archive.extractfile(entry)) is not None:
+                    yield from _contents(name, _decompressed(file), job)
     except _BROKEN as error:
         yield path, problem(f"a damaged tar file: {error}")
         return
