@@ -18,6 +18,7 @@ import pytest
 import typer
 
 from pathcast.cli.spark import _subscriptions
+from pathcast.spark import Compiled
 from pathcast.subscriptions import read_subscriptions, variables_from
 from tests.spark.shards import published
 
@@ -65,9 +66,10 @@ EXPECTED = {
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The subscriptions of the news, compiled."""
     folder = tmp_path_factory.mktemp("index")
-    done = pathcast("compile", "-s", NEWS / "subscriptions.csv", "-o", folder, "--shards", "2")
+    done = pathcast("compile", "-s", NEWS / "subscriptions.csv", "-o", folder, "--shards", "2", "--route")
     assert done.returncode == 0, done.stderr
     assert re.search(r"subscriptions *│ 8 ", done.stdout)
+    assert Compiled.open(folder).manifest.routing is not None
     return folder
 
 

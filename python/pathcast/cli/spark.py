@@ -129,6 +129,9 @@ def compile_command(
     shards: Annotated[
         int, typer.Option(min=1, metavar="K", help="How many indexes they are spread over.")
     ] = 1,
+    route: Annotated[
+        bool, typer.Option("--route", help="Show a document only to the indexes that it can concern.")
+    ] = False,
     ordered: Annotated[
         bool, typer.Option("--ordered", help="Read all in ordered mode: branches in the order written.")
     ] = False,
@@ -177,6 +180,7 @@ def compile_command(
                 table,
                 output,
                 shards=shards,
+                route=route,
                 ordered=ordered,
                 ignore_namespaces=ignore_namespaces,
                 schema=schema,
