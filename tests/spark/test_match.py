@@ -92,6 +92,25 @@ def test_documents_are_read_once_for_shards_that_stay_open(
     assert count == len(the_world().documents) * (1 if together else 4)
 
 
+def test_lists_are_whole_in_whatever_order_documents_come(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "TOGETHER", 0)
+    documents, subscriptions = the_world().frames(spark)
+    compiled = compile_subscriptions(subscriptions, tmp_path, shards=3)
+
+    def shuffled(batches):  # type: ignore[no-untyped-def]  # it travels by value
+        import random
+
+        for batch in batches:
+            yield batch.take(random.SystemRandom().sample(range(len(batch)), len(batch)))
+
+    some = documents.mapInArrow(shuffled, documents.schema)
+    grouped = match(some, compiled, result="grouped").matches.collect()
+    assert sorted((row.doc_id, id) for row in grouped for id in row.subscriptions) == the_world().matches()
+    assert len(grouped) == len(the_world().documents) - len(the_world().dead())
+
+
 def test_compiled_subscriptions_match_from_their_folder(spark: SparkSession, tmp_path: Path) -> None:
     documents, subscriptions = the_world().frames(spark)
     compiled = compile_subscriptions(subscriptions, tmp_path)

@@ -170,7 +170,9 @@ class _Plan:
         if result != "dead" or (slow and self._options.mode != "DROPMALFORMED"):
             every = shard_files(spark, compiled, self._options)
             shards += [files for files in every if result != "dead" or files.shard.on_tree]
-        if (compiled.manifest.routing or asked_together(compiled)) and result != "dead":
+        # Lists are put together by the places of documents, which a second reading may give in another order.
+        once = merges or compiled.manifest.routing or asked_together(compiled)
+        if once and result != "dead":
             found = self._routed(result, documents, compiled, [files for files in shards if files])
         else:
             frames = [self._mapped(result, documents, compiled, files) for files in shards]
