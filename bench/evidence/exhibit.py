@@ -81,11 +81,14 @@ class Check:
 
         >>> Check("Lazy is faster", False, "0.5 times").reason
         'it was measured otherwise (lazy is faster: 0.5 times)'
+        >>> Check("BLAST: reading is negligible", False, "30 %").reason
+        'it was measured otherwise (BLAST: reading is negligible: 30 %)'
         """
-        return (
-            self.because
-            or f"it was measured otherwise ({self.says[0].lower()}{self.says[1:]}: {self.measured})"
-        )
+        if self.because:
+            return self.because
+        # The name of a data set or an engine keeps its capitals.
+        says = self.says if self.says[1:2].isupper() else self.says[0].lower() + self.says[1:]
+        return f"it was measured otherwise ({says}: {self.measured})"
 
 
 @dataclass(frozen=True)
