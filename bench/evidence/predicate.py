@@ -82,8 +82,8 @@ FIRST = (
     "little to be saved"
 )
 REPEATED = (
-    "the documents here repeat their paths (of 110 in one over NITF 42 are different), and predicates match "
-    "a path once, where YFilter moves at every tag"
+    "more than half of the paths in a document are repeated ones here, and predicates match a path once, "
+    "where YFilter moves at every tag"
 )
 JOINS = (
     "a wildcard is part of a distance in our Index-Filter, where the paper's matches it with a stream of all "

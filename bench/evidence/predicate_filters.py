@@ -29,6 +29,7 @@ def _nine_shown(results: Results) -> str:
     for name in FILTERED:
         _nine(results, name, 2, "yfilter")
     shown = rows_table(results.rows("predicate-filters"), (MICROSECONDS, "matched %", "predicates"))
+    shown = shown.replace(", 1 filters:", ", 1 filter:")
     return (
         f"{shown}\n\n50,000 distinct expressions over NITF, 10,000 over BLAST; the paper does not say how "
         "many. Filters are equalities with values that documents have. BLAST has no attributes of its own: "

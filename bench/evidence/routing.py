@@ -26,7 +26,7 @@ from bench.evidence.exhibit import (
     table,
     untold,
 )
-from bench.network import PAPER_MESSAGES
+from bench.network import PAPER_MESSAGES, TRAFFIC_STEPS
 from bench.routing_paper import EXAMPLES
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def _percent(value: float) -> str:
 # Figure 4
 
 UNSAID = (
-    "the paper says that its queries have at most ten steps, and not how many they have: drawn as its source "
-    "hints, nearly all are covered, and only sets of queries with at least five or eight steps have its rates"
+    "the paper gives the most steps of a query, ten, but not the fewest: drawn as its source hints, nearly "
+    "all are covered, and only sets of queries with at least five or eight steps have its rates"
 )
 SHARED = (
     "an automaton that shares prefixes does not cost in proportion to its expressions: what "
@@ -192,13 +192,16 @@ def _traffic_table(results: Results) -> str:
         "long queries, between brokers",
     )
     chance = (
-        "\n\nThat a total is the paper's to the digit is chance, and no sign of the same data: queries "
-        "drawn with two other seeds gave 58,093 and 58,053 for the first strategy, counted without the "
-        "simulation."
+        "\n\nThat the first total is the paper's to the digit is chance: queries drawn with other seeds give "
+        "other totals."
         if first["with clients"] == PAPER_MESSAGES[STRATEGIES[0]]
         else ""
     )
-    return table(columns, cells) + chance
+    terms = (
+        "\n\n*Of the first* is the share of what the first strategy takes, in the column before. *Long "
+        f"queries* are another set, of at least {TRAFFIC_STEPS} steps each: short ones cover most others."
+    )
+    return table(columns, cells) + terms + chance
 
 
 def _unlike(results: Results) -> str:
@@ -330,7 +333,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
         "subscriber at each leaf.",
         paper="Drawn (“Broker Topology”): every broker but the leaves has one or two below it.",
         experiments=(),
-        shown=lambda _: "`tree(8)`: two below each, four leaves. The paper's totals fit four subscribers.",
+        shown=lambda _: "`tree(8)`: one or two below each, four leaves. The paper's totals fit four.",
         verdict=lambda _: untold("the figure shows the set-up and claims nothing"),
     ),
     Exhibit(
