@@ -21,7 +21,7 @@ def commands_page() -> str:
 def _lines(name: str, command: Any, parent: Any = None) -> Iterator[str]:
     context = command.context_class(command, info_name=name.split()[-1], parent=parent)
     groups = getattr(command, "commands", {})
-    if parent is not None and not groups:
+    if parent is not None and (not groups or command.invoke_without_command):
         yield f"## `{name}`\n"
         usage = command.get_usage(context).removeprefix("Usage: ")
         yield f"```text\n{' '.join(usage.split())}\n```\n"

@@ -20,7 +20,7 @@ SAID_ONCE = {"--help", "--version", "--xsd", "--master", "--memory"}
 def commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
     """Every command that does something, by its full name."""
     children = getattr(command, "commands", {})
-    if not children:
+    if not children or command.invoke_without_command:
         yield name, command
     for child, each in children.items():
         yield from commands(f"{name} {child}", each)

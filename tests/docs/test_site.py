@@ -44,7 +44,7 @@ def commands(name: str, command: object) -> Iterator[str]:
     for child, each in getattr(command, "commands", {}).items():
         if hasattr(each, "commands"):
             yield from commands(f"{name} {child}", each)
-        else:
+        if getattr(each, "invoke_without_command", True):
             yield f"{name} {child}"
 
 

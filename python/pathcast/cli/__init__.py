@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperArgument, TyperGroup
 
 from pathcast.cli import (
     bench,
@@ -34,8 +34,27 @@ from pathcast.cli.messages import plain
 from pathcast.errors import PathcastError, located, printable
 
 
+class Argument(TyperArgument):
+    """An argument that help calls by its name; the library would add the Python type and braces."""
+
+    def display_type_rich(self, ctx: Any) -> None:
+        """No type."""
+
+    def get_usage_pieces(self, ctx: Any) -> list[str]:
+        """``DOCUMENT...``."""
+        name = self.display_name_raw if self.required else f"[{self.display_name_raw}]"
+        return [name if self.nargs == 1 else f"{name}..."]
+
+
 class Listed(TyperGroup):
     """A group that lists its commands with their whole first sentence; the library would cut it off."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for command in self.commands.values():
+            for parameter in command.params:
+                if isinstance(parameter, TyperArgument):
+                    parameter.__class__ = Argument
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Writes the list."""

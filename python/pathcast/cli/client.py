@@ -61,7 +61,9 @@ def subscribe(config: Config, subscriptions: Subscriptions, version: Version = F
 
 @app.command()
 def unsubscribe(
-    config: Config, ids: Annotated[list[str], typer.Argument(metavar="ID")], version: Version = False
+    config: Config,
+    ids: Annotated[list[str], typer.Argument(metavar="ID", help="Ids of subscriptions.")],
+    version: Version = False,
 ) -> None:
     """Give up subscriptions."""
     with _client(config) as made:
@@ -82,7 +84,9 @@ def advertise(
     dtd: Dtd = None,
     xsd: Xsd = None,
     root: Root = None,
-    id: Annotated[str, typer.Option(help="The advertisement's id; a known one is replaced.")] = "documents",
+    id: Annotated[
+        str, typer.Option(metavar="ID", help="The advertisement's id; a known one is replaced.")
+    ] = "documents",
     version: Version = False,
 ) -> None:
     """Say that documents of a DTD or an XSD will be published. A publisher does it before it publishes."""
@@ -94,7 +98,7 @@ def advertise(
 @app.command()
 def publish(
     config: Config,
-    documents: Annotated[list[Path], typer.Argument(metavar="DOCUMENT")],
+    documents: Annotated[list[Path], typer.Argument(metavar="DOCUMENT", help="Files, sent as they are.")],
     version: Version = False,
 ) -> None:
     """Publish documents. The id of each is a digest of its content, so the same one is published once."""

@@ -24,8 +24,8 @@ from pathcast.network.covering import relation
 from pathcast.network.merging import imperfect_degree
 from pathcast.network.merging import merge as merged
 
-First = Annotated[str, typer.Argument(metavar="XPATH1")]
-Second = Annotated[str, typer.Argument(metavar="XPATH2")]
+First = Annotated[str, typer.Argument(metavar="XPATH1", help="The first expression.")]
+Second = Annotated[str, typer.Argument(metavar="XPATH2", help="The second expression.")]
 Namespace = Annotated[
     list[str] | None,
     typer.Option(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -66,6 +67,16 @@ def test_every_command_has_a_version_and_a_help(command: list[str], run: Run) ->
     version = run(*command, "--version")
     assert (version.exit_code, version.stdout) == (0, f"pathcast {pathcast.__version__}\n")
     assert run(*command, "--help").stdout.startswith("Usage: ")
+
+
+@pytest.mark.parametrize("command", commands(), ids=" ".join)
+def test_help_says_what_each_argument_is_and_names_no_python_type(command: list[str], run: Run) -> None:
+    """The library adds `<list[str]>` and braces to arguments, and `<str>` to options without a name."""
+    shown = run(*command, "--help").stdout
+    assert not re.search(r"<(str|int|float|list\b)|\{[A-Z]", shown)
+    _, _, arguments = shown.partition("\nArguments:\n")
+    for line in arguments.partition("\n\n")[0].splitlines():
+        assert not re.fullmatch(r"  \S+ +\[required\]", line), line
 
 
 @pytest.mark.parametrize("command", ["check", "match"])
