@@ -316,8 +316,8 @@ def _hardly_more(results: Results, name: str) -> str:
     sizes = _sizes(results, name)
     rise = _distinct(results, name, sizes[-1]) / _distinct(results, name, sizes[0])
     return (
-        f"only different expressions are tried, and for {times(sizes[-1] / sizes[0])} of all over "
-        f"{PANELS[name]} these are {times(rise)}"
+        f"only different expressions are tried, and {sizes[-1] / sizes[0]:.0f} times the expressions over "
+        f"{PANELS[name]} have {rise:.2f} times as many different ones"
     )
 
 
