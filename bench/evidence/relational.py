@@ -7,7 +7,8 @@ itself is made once and not at each level, which makes it faster than printed. N
 of the astronomical DTD; subscriptions are drawn as the paper says (30 % branching steps, 10 % `*`, 20 % `//`,
 up to ten levels; on average they have four over NITF and five over XMark, the paper's five), and documents
 have the paper's sizes and depths. Every document comes once, and every answer is compared with that of the
-index in memory.
+index in memory. In the tables *paper* is the paper's matcher as it runs here, with cutting and without,
+*DuckDB* is `pathcast.relational`, and *auto* is the index in memory.
 """
 
 from __future__ import annotations
