@@ -98,7 +98,7 @@ def acl(config: Config = None, version: Version = False) -> None:
 
 def _given(config: Path | None) -> Path:
     if config is None:
-        fail("the settings are missing: --config FILE.toml")
+        fail("pathcast: the settings are missing: give --config FILE.toml.")
     return config
 
 

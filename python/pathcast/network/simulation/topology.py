@@ -144,11 +144,13 @@ class _Reader:
             raise self.error(f"{where} is not a table")
         unknown = set(table) - set(known.split())
         if unknown:
-            raise self.error(f"{where} has no {min(unknown)!r}; it has {known}")
+            raise self.error(
+                f"{min(unknown)!r} is not a key of {where}; its keys are {', '.join(known.split())}"
+            )
         return table
 
     def topology(self, content: dict[str, Any], seed: int | None) -> Topology:
-        self.keys(content, "the file", "seed tree broker policy wire publisher subscriber")
+        self.keys(content, "a topology", "seed tree broker policy wire publisher subscriber")
         made = self.overlay(content)
         made.seed = seed if seed is not None else int(content.get("seed", 0))
         made.policy = self.policy(content.get("policy", {}))
