@@ -559,7 +559,8 @@ EXHIBITS: tuple[Exhibit, ...] = (
         label="Figure 5",
         claim="Pruning speeds YFilter up, more with more filters and more with the recursive DTD.",
         paper="Drawn; the text gives speed-ups of 3.5 (10,000 filters) and 6.9 (100,000) for protein "
-        "sequences, 7.3 and 22.8 for NASA.",
+        "sequences, 7.3 and 22.8 for NASA. Of all its filters without value predicates more than 90 % match; "
+        "ours over BLAST all do, and over XMark about half.",
         experiments=("schema-speed",),
         shown=_speed,
         verdict=_speed_verdict,
