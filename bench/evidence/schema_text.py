@@ -452,8 +452,9 @@ TEXT: tuple[Exhibit, ...] = (
                     "two passes s",
                 ),
             )
-            + "\n\nThe first pass looks for keywords alone. The second one here runs all filters of several "
-            "keywords, and not only those that are possible in the document, as the paper's does."
+            + "\n\nThe first pass looks for keywords alone, and the second decides the filters of several "
+            "keywords that are possible then. Here an automaton of these is built for each document, which "
+            "is in the time; the paper tells one automaton which filters to look for."
         ),
         verdict=_passes_verdict,
     ),
