@@ -14,7 +14,7 @@ pip := PIP_DISABLE_PIP_VERSION_CHECK=1 $(bin)/python -m pip install --quiet
 # Directories are in the list because a file that is gone shows only in its directory's time.
 rust := Cargo.toml Cargo.lock $(shell find crates -type d -o -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup prerequisites java demo serve tour test test-rust test-python faults giants fuzz miri audit reproducible browser pages docs lint \
+.PHONY: help setup prerequisites java demo serve tour test test-rust test-python cluster faults giants fuzz miri audit reproducible browser pages docs lint \
     bench bench-quick evidence evidence-draw wheel manylinux free-threaded sdist smoke sbom licences jars lock format clean
 
 help: ## Show this help
@@ -55,8 +55,11 @@ test-rust: setup ## Pass the tests of the Rust core
 test-python: java setup jars ## Pass the tests of the Python package and of the documentation
 	@$(bin)/python -m pytest --quiet -n $(JOBS) --dist worksteal
 
+cluster: java wheel ## Run the wheel from a packed environment on a Spark cluster of two workers
+	@PATHCAST_WHEEL="$$(ls $(CURDIR)/dist/*.whl)" $(bin)/python -m pytest --quiet tests/spark/test_cluster.py
+
 faults: java setup jars ## Kill drivers, workers, brokers and the service in the middle of their work (two hours)
-	@PATHCAST_FAULTS=1 $(bin)/python -m pytest --quiet tests/spark/test_faults.py tests/spark/test_connect.py tests/spark/test_cluster.py tests/spark/test_pipelines.py \
+	@PATHCAST_FAULTS=1 $(bin)/python -m pytest --quiet tests/spark/test_faults.py tests/spark/test_connect.py tests/spark/test_pipelines.py \
 	    tests/network/test_kafka_crashes.py tests/network/test_kafka_broker.py tests/network/test_kafka_partition.py \
 	    tests/network/test_kafka_parts.py
 	@PATHCAST_FAULTS=1 PATHCAST_KILLS=100 $(bin)/python -m pytest --quiet tests/spark/test_kills.py
