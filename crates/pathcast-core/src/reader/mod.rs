@@ -125,12 +125,12 @@ impl Reader {
         let within = document.len() as u64 <= self.document.limits().document_bytes;
         let detected = encoding::detect(document).ok().filter(|_| within);
         match detected.and_then(|detected| Some((Offsets::decoded(document, detected)?, detected))) {
-            Some(((text, offsets), detected)) => {
+            Some(((text, offsets), detected)) if !text.starts_with('\u{FEFF}') => {
                 self.read_clean(&text, Some(detected), sink)?;
                 Ok((text, offsets))
             }
             // Whatever is wrong is told as it is for any other document.
-            None => {
+            _ => {
                 self.read_stream(document, sink)?;
                 Ok((String::new(), Offsets::Same(0)))
             }

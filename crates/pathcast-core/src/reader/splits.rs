@@ -245,6 +245,23 @@ fn text_that_is_decoded_reads_like_its_bytes() {
 
 #[test]
 #[cfg_attr(miri, ignore = "too slow there")]
+fn a_document_that_is_read_with_places_reads_the_same() {
+    let mut reader = Reader::new(Limits::default());
+    let listed = [("Shift_JIS", "\u{83}"), ("EUC-JP", "\u{8F}"), ("GBK", "\u{FD}"), ("Big5", "\u{A1}")];
+    // A byte that begins a character, before one that does not go on with it.
+    let broken = listed.map(|(name, begun)| {
+        let text = format!("<?xml version='1.0' encoding='{name}'?><a>{begun}<b/></a>");
+        text.chars().map(|c| c as u8).collect()
+    });
+    for document in documents().into_iter().chain(broken) {
+        let whole = outcome(|sink| reader.read_bytes(&document, sink));
+        let placed = outcome(|sink| reader.read_placed(&document, sink).map(|_| ()));
+        assert_eq!(placed, whole, "{:?}", String::from_utf8_lossy(&document));
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "too slow there")]
 fn short_and_long_sources_read_like_memory() {
     let mut reader = Reader::new(Limits::default());
     for document in documents() {
