@@ -322,3 +322,18 @@ fn a_document_may_be_as_long_as_the_limit() {
     assert_eq!(outcome(|sink| reader.read_stream(&document[..], sink)), whole);
     assert_eq!(outcome(|sink| reader.read_str("<a>\n<b/>\n</a>", sink)), whole);
 }
+
+#[test]
+fn a_text_with_a_mark_that_is_as_long_as_the_limit_has_places() {
+    for text in ["<a>\n<b/></a>", "<a>\r\n<b/></a>"] {
+        let mut reader = Reader::new(Limits { document_bytes: text.len() as u64, ..Limits::default() });
+        let marked = format!("\u{FEFF}{text}");
+        assert!(reader.read_str(&marked, &mut Record::default()).is_ok());
+        let (clean, offsets) = reader.read_placed_str(&marked, &mut Record::default()).unwrap();
+        assert_eq!((clean.as_str(), offsets.given(clean.len())), ("<a>\n<b/></a>", marked.len()));
+        let longer = marked + " ";
+        let whole = outcome(|sink| reader.read_str(&longer, sink));
+        assert_eq!(outcome(|sink| reader.read_placed_str(&longer, sink).map(|_| ())), whole);
+        assert!(whole.0.is_err());
+    }
+}
