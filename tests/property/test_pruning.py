@@ -155,3 +155,13 @@ def test_the_engine_for_pruned_subscriptions_needs_a_schema(schema: Schema, engi
 def test_prune_needs_a_schema() -> None:
     with pytest.raises(ValueError, match="need a schema"):
         pathcast.Index(prune=True)
+
+
+@pytest.mark.parametrize("ignore_namespaces", [False, True])
+def test_a_declared_attribute_of_xml_is_no_fault(ignore_namespaces: bool) -> None:
+    schema = Schema.from_text("<!ELEMENT a EMPTY> <!ATTLIST a xml:lang CDATA #IMPLIED>")
+    index = pathcast.Index(schema=schema, validate=True, ignore_namespaces=ignore_namespaces)
+    index.add("english", "/a[@xml:lang = 'en']")
+    assert index.match("<a xml:lang='en'/>") == ["english"]
+    with pytest.raises(pathcast.DocumentError, match="no attribute 'space' here"):
+        index.match("<a xml:space='default'/>")

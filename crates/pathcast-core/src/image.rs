@@ -10,6 +10,8 @@
 use std::fmt;
 use std::io::{self, Read, Write};
 
+use crate::cancel::{self, Pulse};
+
 /// Bytes that are converted at once: they stay in the nearest cache.
 const PIECE: usize = 1 << 15;
 
@@ -119,6 +121,8 @@ pub(crate) enum ImageError {
     Io(io::Error),
     /// It says something that cannot be.
     Damaged,
+    /// The caller no longer wants it.
+    Cancelled,
 }
 
 impl fmt::Display for ImageError {
@@ -126,6 +130,7 @@ impl fmt::Display for ImageError {
         match self {
             Self::Io(error) => error.fmt(f),
             Self::Damaged => f.write_str("tables that make no sense"),
+            Self::Cancelled => f.write_str("ended by the caller"),
         }
     }
 }
@@ -135,6 +140,9 @@ impl From<io::Error> for ImageError {
         if error.kind() == io::ErrorKind::UnexpectedEof { Self::Damaged } else { Self::Io(error) }
     }
 }
+
+/// What a [`Writer`] says when the caller no longer waits; a file never says it, it is asked again.
+pub(crate) const CANCELLED: io::ErrorKind = io::ErrorKind::Interrupted;
 
 /// Writes tables.
 pub(crate) struct Writer<'w> {
@@ -193,6 +201,9 @@ impl<'w> Writer<'w> {
     }
 
     fn leave(&mut self) -> io::Result<()> {
+        if cancel::requested() {
+            return Err(CANCELLED.into());
+        }
         self.checksum.update(&self.piece);
         self.length += self.piece.len() as u64;
         self.out.write_all(&self.piece)?;
@@ -213,11 +224,12 @@ pub(crate) struct Reader<'r> {
     /// Bytes that there are.
     left: u64,
     piece: Vec<u8>,
+    pulse: Pulse,
 }
 
 impl<'r> Reader<'r> {
     pub(crate) fn new(input: &'r mut dyn Read, length: u64) -> Self {
-        Self { input, left: length, piece: vec![0; PIECE] }
+        Self { input, left: length, piece: vec![0; PIECE], pulse: Pulse::default() }
     }
 
     /// So many bytes, which fit into a piece.
@@ -254,6 +266,9 @@ impl<'r> Reader<'r> {
         items.reserve_exact(count);
         let mut left = count;
         while left > 0 {
+            if self.pulse.requested() {
+                return Err(ImageError::Cancelled);
+            }
             let now = left.min(PIECE / T::SIZE);
             let bytes = self.take(now * T::SIZE)?;
             items.extend(bytes.chunks_exact(T::SIZE).map(T::get));

@@ -2,7 +2,10 @@
 #![allow(clippy::unwrap_used)] // the lint spares test functions, but not what they share
 
 use std::io::Cursor;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
+use pathcast_core::cancel::{Watch, under};
 use pathcast_core::engine::AttributeFilters;
 use pathcast_core::index::{
     ENGINES, EngineKind, Id, Index, IndexFormatError, LAYOUT, Settings, Subscription, Written,
@@ -268,6 +271,24 @@ fn damaged_and_cut_images_are_refused() {
     let error = refused(&other);
     assert!(matches!(error, IndexFormatError::OtherTables(_)), "{error}");
     assert!(error.to_string().contains(LAYOUT) && error.to_string().contains("index file"), "{error}");
+}
+
+#[test]
+fn nobody_waits_for_an_image_that_is_not_wanted_any_more() {
+    let index = some();
+    let image = index.to_image().unwrap();
+    let folder = std::env::temp_dir().join(format!("pathcast-image-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let over = Watch { flag: Some(Arc::new(AtomicBool::new(true))), ask: None };
+    under(over, || {
+        assert!(matches!(index.save_image(&folder.join("image")), Err(IndexFormatError::Cancelled)));
+        let opened = Index::from_image(Cursor::new(&image), &ENGINES);
+        assert!(matches!(opened, Err(IndexFormatError::Cancelled)));
+    });
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+    assert!(index.save_image(&folder.join("image")).unwrap());
+    assert_eq!(std::fs::read(folder.join("image")).unwrap(), image);
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 /// An image whose checksum fits and whose tables were changed: an error or an index, and neither a panic nor much memory.

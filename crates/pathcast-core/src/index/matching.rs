@@ -26,8 +26,14 @@ pub struct Subscribed<'i> {
 }
 
 impl Subscribed<'_> {
+    /// A namespace's number among those of the subscriptions.
     fn namespace_of(&self, uri: &str) -> NamespaceId {
-        if self.ignore_namespaces { NamespaceId::NONE } else { self.names.namespace(uri) }
+        self.names.namespace(self.seen(uri))
+    }
+
+    /// A namespace as far as it matters.
+    fn seen<'u>(&self, uri: &'u str) -> &'u str {
+        if self.ignore_namespaces { "" } else { uri }
     }
 }
 
@@ -65,11 +71,11 @@ struct DocumentNames {
 }
 
 impl DocumentNames {
-    fn begin(&mut self, xml: NamespaceId) {
+    fn begin(&mut self, subscribed: &Subscribed<'_>) {
         self.uris.clear();
-        self.uris.extend([NamespaceId::NONE, xml]);
+        self.uris.extend([NamespaceId::NONE, subscribed.namespace_of(XML)]);
         self.texts.clear();
-        self.texts.extend(["".into(), XML.into()]);
+        self.texts.extend(["".into(), subscribed.seen(XML).into()]);
     }
 
     fn resolve_attributes(&mut self, names: &Names, tag: &StartTag<'_>) {
@@ -93,7 +99,7 @@ pub(super) fn match_document<E: Engine>(
     let Subscribed { expressions, graph, memo_bytes, .. } = subscribed;
     engine.begin(run);
     found.clear(expressions.paths.bound());
-    names.begin(subscribed.namespace_of(XML));
+    names.begin(&subscribed);
     let with_tree = expressions.twigs.on_tree() > 0;
     if with_tree {
         decision.tree.begin(subscribed.names.len(), expressions.twigs.need_names());
@@ -175,8 +181,7 @@ impl<E: Engine> Sink for Matcher<'_, E> {
             tree.namespace(uri);
         }
         if self.guard.is_some() {
-            let text = if self.subscribed.ignore_namespaces { "" } else { uri };
-            self.names.texts.push(text.into());
+            self.names.texts.push(self.subscribed.seen(uri).into());
         }
     }
 

@@ -125,12 +125,12 @@ impl Reader {
         let within = document.len() as u64 <= self.document.limits().document_bytes;
         let detected = encoding::detect(document).ok().filter(|_| within);
         match detected.and_then(|detected| Some((Offsets::decoded(document, detected)?, detected))) {
-            Some(((text, offsets), detected)) => {
+            Some(((text, offsets), detected)) if !text.starts_with('\u{FEFF}') => {
                 self.read_clean(&text, Some(detected), sink)?;
                 Ok((text, offsets))
             }
             // Whatever is wrong is told as it is for any other document.
-            None => {
+            _ => {
                 self.read_stream(document, sink)?;
                 Ok((String::new(), Offsets::Same(0)))
             }
@@ -144,11 +144,12 @@ impl Reader {
         sink: &mut S,
     ) -> Result<(String, Offsets), DocumentError> {
         let mark = if document.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
-        let known = Detected { encoding: Encoding::Utf8, mark };
-        let within = document.len() as u64 <= self.document.limits().document_bytes;
-        if within && is_clean(&document[mark..]) {
-            self.read_clean(&document[mark..], None, sink)?;
-            return Ok((document[mark..].to_owned(), Offsets::Same(mark)));
+        let (known, text) = (Detected { encoding: Encoding::Utf8, mark }, &document[mark..]);
+        // The mark does not count: what is read must have its text told.
+        let within = text.len() as u64 <= self.document.limits().document_bytes;
+        if within && is_clean(text) {
+            self.read_clean(text, None, sink)?;
+            return Ok((text.to_owned(), Offsets::Same(mark)));
         }
         match Offsets::decoded(document.as_bytes(), known).filter(|_| within) {
             Some((text, offsets)) if !text.starts_with('\u{FEFF}') => {

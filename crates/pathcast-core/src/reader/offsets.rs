@@ -41,14 +41,25 @@ impl Offsets {
                 return None;
             }
             let before = clean.len();
-            let taken = (1..=LONGEST.min(bytes.len() - at)).find_map(|length| {
+            let mut taken = 0;
+            for length in 1..=LONGEST.min(bytes.len() - at) {
                 let (piece, last) = (&bytes[at..at + length], at + length == bytes.len());
                 let decoded = decode(detected.encoding, piece, last, &mut carried, &mut clean);
                 if decoded.in_place {
                     clean.extend_from_slice(&piece[..decoded.consumed]);
                 }
-                (decoded.fault.is_none() && decoded.consumed > 0).then_some(decoded.consumed)
-            })?;
+                // A decoder that was told of bytes that are wrong would go on behind them.
+                if decoded.fault.is_some() {
+                    return None;
+                }
+                taken = decoded.consumed;
+                if taken > 0 {
+                    break;
+                }
+            }
+            if taken == 0 {
+                return None;
+            }
             let start = begun.take().unwrap_or(at);
             let moved = |&(text, given): &(usize, usize)| given + (before - text) != start;
             if clean.len() > before {

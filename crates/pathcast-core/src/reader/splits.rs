@@ -245,6 +245,23 @@ fn text_that_is_decoded_reads_like_its_bytes() {
 
 #[test]
 #[cfg_attr(miri, ignore = "too slow there")]
+fn a_document_that_is_read_with_places_reads_the_same() {
+    let mut reader = Reader::new(Limits::default());
+    let listed = [("Shift_JIS", "\u{83}"), ("EUC-JP", "\u{8F}"), ("GBK", "\u{FD}"), ("Big5", "\u{A1}")];
+    // A byte that begins a character, before one that does not go on with it.
+    let broken = listed.map(|(name, begun)| {
+        let text = format!("<?xml version='1.0' encoding='{name}'?><a>{begun}<b/></a>");
+        text.chars().map(|c| c as u8).collect()
+    });
+    for document in documents().into_iter().chain(broken) {
+        let whole = outcome(|sink| reader.read_bytes(&document, sink));
+        let placed = outcome(|sink| reader.read_placed(&document, sink).map(|_| ()));
+        assert_eq!(placed, whole, "{:?}", String::from_utf8_lossy(&document));
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "too slow there")]
 fn short_and_long_sources_read_like_memory() {
     let mut reader = Reader::new(Limits::default());
     for document in documents() {
@@ -304,4 +321,19 @@ fn a_document_may_be_as_long_as_the_limit() {
     assert_eq!((error.kind, error.line, error.column), (DocumentErrorKind::Limit, 3, 4));
     assert_eq!(outcome(|sink| reader.read_stream(&document[..], sink)), whole);
     assert_eq!(outcome(|sink| reader.read_str("<a>\n<b/>\n</a>", sink)), whole);
+}
+
+#[test]
+fn a_text_with_a_mark_that_is_as_long_as_the_limit_has_places() {
+    for text in ["<a>\n<b/></a>", "<a>\r\n<b/></a>"] {
+        let mut reader = Reader::new(Limits { document_bytes: text.len() as u64, ..Limits::default() });
+        let marked = format!("\u{FEFF}{text}");
+        assert!(reader.read_str(&marked, &mut Record::default()).is_ok());
+        let (clean, offsets) = reader.read_placed_str(&marked, &mut Record::default()).unwrap();
+        assert_eq!((clean.as_str(), offsets.given(clean.len())), ("<a>\n<b/></a>", marked.len()));
+        let longer = marked + " ";
+        let whole = outcome(|sink| reader.read_str(&longer, sink));
+        assert_eq!(outcome(|sink| reader.read_placed_str(&longer, sink).map(|_| ())), whole);
+        assert!(whole.0.is_err());
+    }
 }

@@ -22,8 +22,9 @@ use super::super::subscribers::Subscribers;
 use super::read::decode_settings;
 use super::write::encode_settings;
 use super::{IndexFormatError, LAYOUT, VERSION, replace};
+use crate::cancel;
 use crate::engine::auto::Auto;
-use crate::image::{ImageError, Reader, Writer};
+use crate::image::{CANCELLED, ImageError, Reader, Writer};
 use crate::names::Names;
 
 const MAGIC: &[u8; 8] = b"PATHCIMG";
@@ -37,6 +38,7 @@ impl From<ImageError> for IndexFormatError {
         match error {
             ImageError::Io(error) => Self::Io(error),
             ImageError::Damaged => Self::Damaged("tables that make no sense"),
+            ImageError::Cancelled => Self::Cancelled,
         }
     }
 }
@@ -48,10 +50,15 @@ impl Index {
     /// The file cannot be written.
     pub fn save_image(&self, path: &Path) -> Result<bool, IndexFormatError> {
         let Some(engine) = self.imaged() else { return Ok(false) };
-        replace(path, |file| self.write_image(engine, file).map_err(IndexFormatError::Io)).map(|()| true)
+        let written = |file| self.write_image(engine, file);
+        let why = |error: io::Error| match error.kind() {
+            CANCELLED => IndexFormatError::Cancelled,
+            _ => IndexFormatError::Io(error),
+        };
+        replace(path, |file| written(file).map_err(why)).map(|()| true)
     }
 
-    /// An image of the index as bytes; `None` if such an index has none.
+    /// An image of the index as bytes; `None` if such an index has none, or the caller no longer wants it.
     pub fn to_image(&self) -> Option<Vec<u8>> {
         let written = self.write_image(self.imaged()?, io::Cursor::new(Vec::new()));
         written.map(io::Cursor::into_inner).ok()
@@ -143,6 +150,9 @@ fn checked(input: &mut (impl Read + Seek)) -> Result<u64, IndexFormatError> {
     let mut hasher = crc32fast::Hasher::new();
     let (mut piece, mut read) = (vec![0; 1 << 18], 0);
     loop {
+        if cancel::requested() {
+            return Err(IndexFormatError::Cancelled);
+        }
         let bytes = match input.read(&mut piece) {
             Ok(0) => break,
             Ok(bytes) => bytes,
