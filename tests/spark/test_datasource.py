@@ -436,6 +436,31 @@ def test_columns_as_other_writers_hold_them(tmp_path: Path) -> None:
     assert [row["kind"] for row in dead] == ["malformed"] * len(kinds)
 
 
+def test_instants_as_spark_writes_them(spark: SparkSession, tmp_path: Path) -> None:
+    compiled = compile_subscriptions(
+        spark.createDataFrame([("s", "//a")], "id string, xpath string"), tmp_path / "index"
+    )
+    spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        for stored in ("INT96", "TIMESTAMP_MICROS"):
+            spark.conf.set("spark.sql.parquet.outputTimestampType", stored)
+            documents = spark.sql(
+                "select t as doc_id, array(t) as times, map(1, t) as by, struct(1 as n, t) as both, "
+                "'<a/>' as xml from values (timestamp'2020-01-01 01:02:03.000004'), "
+                "(timestamp'9999-12-31') as v(t)"
+            )
+            documents.write.parquet(str(tmp_path / stored))
+            keep = ["times", "by", "both"]
+            read = spark.read.parquet(str(tmp_path / stored))
+            wanted, _ = match(read, compiled, keep=keep)
+            found, _ = match_files(spark, tmp_path / stored, compiled, keep=keep)
+            assert found.dtypes == wanted.dtypes
+            assert sorted(found.collect()) == sorted(wanted.collect())
+    finally:
+        spark.conf.unset("spark.sql.session.timeZone")
+        spark.conf.unset("spark.sql.parquet.outputTimestampType")
+
+
 def test_long_documents_are_told_wherever_they_are(tmp_path: Path) -> None:
     published(tmp_path / "index", [{"id": "s", "xpath": "//a"}])
     documents = ["<a/>", None, "<a>" + "x" * 1_000 + "</a>"]
