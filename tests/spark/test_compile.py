@@ -236,6 +236,23 @@ def test_changes_must_fit(spark: SparkSession, tmp_path: Path) -> None:
             spark.conf.unset("spark.sql.ansi.enabled")
         assert numbers.subscriptions == 2
         assert rejected(numbers) == [(3, "/a", None, "the subscriber must be int")]
+    for kind in ("double", "boolean", "decimal(3,1)"):
+        one = spark.sql(f"select cast(1.5 as {kind}) as id")
+        with pytest.raises(TypeError, match="'id' of the subscriptions to remove must be string or bigint"):
+            update_subscriptions(numbers, removed=one)
+    for kind in ("boolean", "date"):
+        with pytest.raises(TypeError, match=f"the subscribers of these subscriptions are int, not {kind}"):
+            update_subscriptions(
+                numbers, rows.selectExpr("id", "xpath", f"cast(null as {kind}) as subscriber")
+            )
+    halves = rows.selectExpr("explode(array(1, 4)) as id", "xpath").selectExpr(
+        "*", "cast(1 + id / 8 as decimal(3,1)) as subscriber"
+    )
+    numbers = update_subscriptions(numbers, halves.union(rows.selectExpr("5", "xpath", "7.0")))
+    assert rejected(numbers) == [(id, "/a", None, "the subscriber must be int") for id in (1, 4)]
+    documents = spark.createDataFrame([(1, "<a/>")], "doc_id int, xml string")
+    found = match(documents, numbers).matches.collect()
+    assert sorted((row.subscription_id, row.subscriber) for row in found) == [(1, 1), (2, 1), (5, 7)]
 
 
 def test_no_change_is_lost_when_two_are_made_at_once(spark: SparkSession, tmp_path: Path) -> None:
