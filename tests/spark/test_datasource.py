@@ -305,6 +305,7 @@ def test_mistakes_are_told(spark: SparkSession, tmp_path: Path) -> None:
         ({"id": "number", "engine": "quick"}, "there is no engine 'quick'"),
         ({"id": "number", "keep": "topic"}, "has no column 'topic'; there are: number, xml, odd"),
         ({"id": "number", "keep": "number, line"}, "have a column 'line' of their own"),
+        ({"id": "number", "keep": "found", "shape": "lists"}, "have a column 'found' of their own"),
         ({"id": "number", "keep": "Reason"}, "have a column 'Reason' of their own"),
         ({"id": "number", "keep": "xml, XML"}, "keep names the column 'XML' twice"),
         ({"id": "number", "keep": "odd"}, "Spark has no type for the column 'odd', uint64"),
