@@ -320,8 +320,9 @@ def test_a_folder_without_its_files_is_told(spark: SparkSession, tmp_path: Path)
     assert re.fullmatch(r"Compiled\('.*': 1 subscription, 1 shard, version [0-9a-f]{12}\)", repr(compiled))
     (tmp_path / "manifest.json").rename(tmp_path / "elsewhere")
     where = r"holds no compiled subscriptions .*: give the folder that compile_subscriptions\(\) or `pathcast"
-    with pytest.raises(pathcast.IndexFormatError, match=where):
-        Compiled.open(tmp_path)
+    for place in (tmp_path, tmp_path / "elsewhere"):  # a file of subscriptions, say, is no folder
+        with pytest.raises(pathcast.IndexFormatError, match=where):
+            Compiled.open(place)
     (tmp_path / "elsewhere").write_text("{")
     (tmp_path / "elsewhere").rename(tmp_path / "manifest.json")
     with pytest.raises(pathcast.IndexFormatError, match="cannot be read"):
