@@ -244,6 +244,8 @@ def test_the_folder_is_private_and_the_process_ends_with_its_parent(
     with messages.closing(opened):
         assert reply == {"loaded": 1}
         assert messages.mapped_file(opened[0]).equals(base.read_rows(located.rows))
+    assert shared._started is not None
+    shared._started.send_signal(signal.SIGHUP)  # as Spark's daemon does when it ends
     parent.send_signal(signal.SIGKILL)
     parent.stdin.close()
     parent.wait()
