@@ -462,6 +462,20 @@ def test_instants_as_spark_writes_them(spark: SparkSession, tmp_path: Path) -> N
         spark.conf.unset("spark.sql.parquet.outputTimestampType")
 
 
+def test_matches_in_files_have_the_nodes_that_they_select(spark: SparkSession, tmp_path: Path) -> None:
+    table = spark.createDataFrame([("s", "//b")], "id string, xpath string")
+    compiled = compile_subscriptions(table, tmp_path / "index")
+    columns = {"doc_id": [1, 2, 3], "xml": ["<a><b>x</b><b/></a>", "<a/>", "<a>"]}
+    pq.write_table(pa.table(columns), tmp_path / "in.parquet")
+    found = match_files(spark, tmp_path / "in.parquet", compiled, nodes="true")
+    (row,) = found.matches.collect()
+    assert [tuple(node) for node in row.nodes] == [("/a[1]/b[1]", "x"), ("/a[1]/b[2]", "")]
+    assert [row.doc_id for row in found.dead.collect()] == [3]
+    assert found.tagged.where("reason is null").collect()[0].nodes == row.nodes
+    with pytest.raises(Exception, match="nodes needs a row for each match"):
+        match_files(spark, tmp_path / "in.parquet", compiled, nodes="true", result="grouped")
+
+
 def test_long_documents_are_told_wherever_they_are(tmp_path: Path) -> None:
     published(tmp_path / "index", [{"id": "s", "xpath": "//a"}])
     documents = ["<a/>", None, "<a>" + "x" * 1_000 + "</a>"]
