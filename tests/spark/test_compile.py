@@ -216,6 +216,20 @@ def test_subscribers_are_names(spark: SparkSession, tmp_path: Path) -> None:
             compile_subscriptions(odd, tmp_path)
 
 
+def test_a_column_of_nothing_is_of_texts(spark: SparkSession, tmp_path: Path) -> None:
+    nobody = spark.sql("select 's' as id, '/a' as xpath, null as subscriber")
+    compile_subscriptions(nobody, tmp_path / "index")
+    documents = spark.createDataFrame([(1, "<a/>")], "doc_id int, xml string")
+    match(documents, tmp_path / "index").matches.write.parquet(str(tmp_path / "out"))
+    (row,) = spark.read.parquet(str(tmp_path / "out")).collect()
+    assert (row.subscription_id, row.subscriber) == ("s", None)
+    somebody = spark.sql("select 't' as id, '/a' as xpath, 'ann' as subscriber")
+    for changed in (somebody, nobody):
+        update_subscriptions(tmp_path / "index", changed)
+    found = match(documents, tmp_path / "index").matches.collect()
+    assert sorted((row.subscription_id, row.subscriber) for row in found) == [("s", None), ("t", "ann")]
+
+
 def test_changes_must_fit(spark: SparkSession, tmp_path: Path) -> None:
     compiled = compile_subscriptions(spark.createDataFrame([("s", "/a")], SIMPLE), tmp_path)
     with pytest.raises(TypeError, match="ids of these subscriptions are string, not int"):
