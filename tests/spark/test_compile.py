@@ -216,6 +216,20 @@ def test_subscribers_are_names(spark: SparkSession, tmp_path: Path) -> None:
             compile_subscriptions(odd, tmp_path)
 
 
+def test_a_column_of_nothing_is_of_texts(spark: SparkSession, tmp_path: Path) -> None:
+    nobody = spark.sql("select 's' as id, '/a' as xpath, null as subscriber")
+    compile_subscriptions(nobody, tmp_path / "index")
+    documents = spark.createDataFrame([(1, "<a/>")], "doc_id int, xml string")
+    match(documents, tmp_path / "index").matches.write.parquet(str(tmp_path / "out"))
+    (row,) = spark.read.parquet(str(tmp_path / "out")).collect()
+    assert (row.subscription_id, row.subscriber) == ("s", None)
+    somebody = spark.sql("select 't' as id, '/a' as xpath, 'ann' as subscriber")
+    for changed in (somebody, nobody):
+        update_subscriptions(tmp_path / "index", changed)
+    found = match(documents, tmp_path / "index").matches.collect()
+    assert sorted((row.subscription_id, row.subscriber) for row in found) == [("s", None), ("t", "ann")]
+
+
 def test_changes_must_fit(spark: SparkSession, tmp_path: Path) -> None:
     compiled = compile_subscriptions(spark.createDataFrame([("s", "/a")], SIMPLE), tmp_path)
     with pytest.raises(TypeError, match="ids of these subscriptions are string, not int"):
@@ -236,6 +250,23 @@ def test_changes_must_fit(spark: SparkSession, tmp_path: Path) -> None:
             spark.conf.unset("spark.sql.ansi.enabled")
         assert numbers.subscriptions == 2
         assert rejected(numbers) == [(3, "/a", None, "the subscriber must be int")]
+    for kind in ("double", "boolean", "decimal(3,1)"):
+        one = spark.sql(f"select cast(1.5 as {kind}) as id")
+        with pytest.raises(TypeError, match="'id' of the subscriptions to remove must be string or bigint"):
+            update_subscriptions(numbers, removed=one)
+    for kind in ("boolean", "date"):
+        with pytest.raises(TypeError, match=f"the subscribers of these subscriptions are int, not {kind}"):
+            update_subscriptions(
+                numbers, rows.selectExpr("id", "xpath", f"cast(null as {kind}) as subscriber")
+            )
+    halves = rows.selectExpr("explode(array(1, 4)) as id", "xpath").selectExpr(
+        "*", "cast(1 + id / 8 as decimal(3,1)) as subscriber"
+    )
+    numbers = update_subscriptions(numbers, halves.union(rows.selectExpr("5", "xpath", "7.0")))
+    assert rejected(numbers) == [(id, "/a", None, "the subscriber must be int") for id in (1, 4)]
+    documents = spark.createDataFrame([(1, "<a/>")], "doc_id int, xml string")
+    found = match(documents, numbers).matches.collect()
+    assert sorted((row.subscription_id, row.subscriber) for row in found) == [(1, 1), (2, 1), (5, 7)]
 
 
 def test_no_change_is_lost_when_two_are_made_at_once(spark: SparkSession, tmp_path: Path) -> None:
@@ -303,8 +334,9 @@ def test_a_folder_without_its_files_is_told(spark: SparkSession, tmp_path: Path)
     assert re.fullmatch(r"Compiled\('.*': 1 subscription, 1 shard, version [0-9a-f]{12}\)", repr(compiled))
     (tmp_path / "manifest.json").rename(tmp_path / "elsewhere")
     where = r"holds no compiled subscriptions .*: give the folder that compile_subscriptions\(\) or `pathcast"
-    with pytest.raises(pathcast.IndexFormatError, match=where):
-        Compiled.open(tmp_path)
+    for place in (tmp_path, tmp_path / "elsewhere"):  # a file of subscriptions, say, is no folder
+        with pytest.raises(pathcast.IndexFormatError, match=where):
+            Compiled.open(place)
     (tmp_path / "elsewhere").write_text("{")
     (tmp_path / "elsewhere").rename(tmp_path / "manifest.json")
     with pytest.raises(pathcast.IndexFormatError, match="cannot be read"):

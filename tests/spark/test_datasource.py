@@ -305,6 +305,7 @@ def test_mistakes_are_told(spark: SparkSession, tmp_path: Path) -> None:
         ({"id": "number", "engine": "quick"}, "there is no engine 'quick'"),
         ({"id": "number", "keep": "topic"}, "has no column 'topic'; there are: number, xml, odd"),
         ({"id": "number", "keep": "number, line"}, "have a column 'line' of their own"),
+        ({"id": "number", "keep": "found", "shape": "lists"}, "have a column 'found' of their own"),
         ({"id": "number", "keep": "Reason"}, "have a column 'Reason' of their own"),
         ({"id": "number", "keep": "xml, XML"}, "keep names the column 'XML' twice"),
         ({"id": "number", "keep": "odd"}, "Spark has no type for the column 'odd', uint64"),
@@ -434,6 +435,45 @@ def test_columns_as_other_writers_hold_them(tmp_path: Path) -> None:
     ]
     dead = read_all(tmp_path / "index", tmp_path / "in", result="dead")
     assert [row["kind"] for row in dead] == ["malformed"] * len(kinds)
+
+
+def test_instants_as_spark_writes_them(spark: SparkSession, tmp_path: Path) -> None:
+    compiled = compile_subscriptions(
+        spark.createDataFrame([("s", "//a")], "id string, xpath string"), tmp_path / "index"
+    )
+    spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        for stored in ("INT96", "TIMESTAMP_MICROS"):
+            spark.conf.set("spark.sql.parquet.outputTimestampType", stored)
+            documents = spark.sql(
+                "select t as doc_id, array(t) as times, map(1, t) as by, struct(1 as n, t) as both, "
+                "'<a/>' as xml from values (timestamp'2020-01-01 01:02:03.000004'), "
+                "(timestamp'9999-12-31') as v(t)"
+            )
+            documents.write.parquet(str(tmp_path / stored))
+            keep = ["times", "by", "both"]
+            read = spark.read.parquet(str(tmp_path / stored))
+            wanted, _ = match(read, compiled, keep=keep)
+            found, _ = match_files(spark, tmp_path / stored, compiled, keep=keep)
+            assert found.dtypes == wanted.dtypes
+            assert sorted(found.collect()) == sorted(wanted.collect())
+    finally:
+        spark.conf.unset("spark.sql.session.timeZone")
+        spark.conf.unset("spark.sql.parquet.outputTimestampType")
+
+
+def test_matches_in_files_have_the_nodes_that_they_select(spark: SparkSession, tmp_path: Path) -> None:
+    table = spark.createDataFrame([("s", "//b")], "id string, xpath string")
+    compiled = compile_subscriptions(table, tmp_path / "index")
+    columns = {"doc_id": [1, 2, 3], "xml": ["<a><b>x</b><b/></a>", "<a/>", "<a>"]}
+    pq.write_table(pa.table(columns), tmp_path / "in.parquet")
+    found = match_files(spark, tmp_path / "in.parquet", compiled, nodes="true")
+    (row,) = found.matches.collect()
+    assert [tuple(node) for node in row.nodes] == [("/a[1]/b[1]", "x"), ("/a[1]/b[2]", "")]
+    assert [row.doc_id for row in found.dead.collect()] == [3]
+    assert found.tagged.where("reason is null").collect()[0].nodes == row.nodes
+    with pytest.raises(Exception, match="nodes needs a row for each match"):
+        match_files(spark, tmp_path / "in.parquet", compiled, nodes="true", result="grouped")
 
 
 def test_long_documents_are_told_wherever_they_are(tmp_path: Path) -> None:

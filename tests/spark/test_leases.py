@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -11,7 +12,17 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 
 from pathcast.errors import PathcastError
 from pathcast.spark.artifact import Manifest, Settings, Shard
-from pathcast.spark.leases import Lease, check_types, lease_newest, leases, remove_unused, writing
+from pathcast.spark.folders import LocalFolder
+from pathcast.spark.leases import (
+    Lease,
+    alone,
+    check_types,
+    lease_newest,
+    leases,
+    remove_unused,
+    unchanged,
+    writing,
+)
 
 
 def published(folder: Path, number: int, subscriber: str | None = None) -> Manifest:
@@ -90,3 +101,19 @@ def test_types_that_a_stream_relies_on(tmp_path: Path) -> None:
 def test_where_it_cannot_look_is_told() -> None:
     with pytest.raises(PathcastError, match="dbfs:/x needs fsspec and what it opens such URLs with"):
         remove_unused("dbfs:/x")
+
+
+def test_a_file_system_without_locks_is_written_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fcntl = pytest.importorskip("fcntl")
+
+    def flock(file: int, operation: int) -> None:
+        raise OSError(errno.ENOLCK, "no locks available")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    manifest = published(tmp_path, 1)
+    for entered in (alone(LocalFolder(tmp_path)), unchanged(LocalFolder(tmp_path), manifest)):
+        with entered:
+            pass
+    published(tmp_path, 2)
+    with pytest.raises(ValueError, match="nothing was written"), unchanged(LocalFolder(tmp_path), manifest):
+        pass

@@ -96,6 +96,18 @@ def test_what_was_acknowledged_is_not_read_again(spark: SparkSession, tmp_path: 
         acknowledge_outbox(documents.withColumnRenamed("doc_id", "subscriber"), out)
 
 
+def test_what_was_persisted_does_not_hide_what_came_later(spark: SparkSession, tmp_path: Path) -> None:
+    columns = "subscriber string, doc_id int, document binary, delivery_id string"
+    out = str(tmp_path / "out")
+    for number in range(3):
+        row = ("ann", number, b"<a/>", f"x{number}")
+        write_outboxes(spark.createDataFrame([row], columns), out, batch=number)
+        taken = read_outbox(spark, out, "ann").persist()
+        assert [row.doc_id for row in taken.collect()] == [number]
+        acknowledge_outbox(taken, out)
+        assert read_outbox(spark, out, "ann").collect() == []
+
+
 def test_an_outbox_from_which_nothing_was_taken(spark: SparkSession, tmp_path: Path) -> None:
     columns = "subscriber string, doc_id int, document binary, delivery_id string"
     write_outboxes(spark.createDataFrame([("ann", 1, b"<a/>", "x")], columns), str(tmp_path / "out"))

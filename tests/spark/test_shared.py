@@ -109,15 +109,33 @@ def test_what_a_shared_index_needs(here: tuple[Path, Shard, list[Any]]) -> None:
         assert needs.shared is None if index_bytes == 1 else 144e6 < (needs.shared or 0) < 150e6
 
 
-def test_versions_take_turns(here: tuple[Path, Shard, list[Any]]) -> None:
-    folder, shard, documents = here
-    everything = {"id": "new", "xpath": "//*", "removed": False, "shard": 0, "seed": False}
+def with_change(folder: Path, shard: Shard, id: str, xpath: str) -> Shard:
+    row = {"id": id, "xpath": xpath, "removed": False, "shard": 0, "seed": False}
     table = pa.Table.from_pylist(
-        [everything], pa.schema([*ROWS, ("removed", pa.bool_()), ("shard", pa.int32()), ("seed", pa.bool_())])
+        [row], pa.schema([*ROWS, ("removed", pa.bool_()), ("shard", pa.int32()), ("seed", pa.bool_())])
     ).append_column("problem", pa.nulls(1, pa.string()))
     changed = changed_shards(folder, {0: shard}, table, SETTINGS)
     assert changed
-    versions = [files_of(folder, shard), files_of(folder, changed[0])]
+    return changed[0]
+
+
+def test_a_delta_that_cannot_be_read_leaves_what_was_there(tmp_path: Path) -> None:
+    shard = compiled(tmp_path, [{"id": "s", "xpath": "/a"}])
+    versions = [with_change(tmp_path, shard, "s", f"/{name}") for name in "bc"]
+    second, third = (shards._located(files_of(tmp_path, each)) for each in versions)
+    held = base.Base(second)
+    held.become(second)
+    (tmp_path / str(versions[1].delta)).unlink()
+    with pytest.raises((IndexFormatError, OSError)):
+        held.become(third)
+    held.become(second)  # of as many subscriptions as without it
+    assert [len(held.index.match(f"<{name}/>".encode())) for name in "abc"] == [0, 1, 0]
+
+
+def test_versions_take_turns(here: tuple[Path, Shard, list[Any]]) -> None:
+    folder, shard, documents = here
+    changed = with_change(folder, shard, "new", "//*")
+    versions = [files_of(folder, shard), files_of(folder, changed)]
     expected = [rows_of(replace(files, share=False), documents, "matches") for files in versions]
     assert expected[0] != expected[1]
     for at in (0, 1, 0, 1, 1):
@@ -226,6 +244,8 @@ def test_the_folder_is_private_and_the_process_ends_with_its_parent(
     with messages.closing(opened):
         assert reply == {"loaded": 1}
         assert messages.mapped_file(opened[0]).equals(base.read_rows(located.rows))
+    assert shared._started is not None
+    shared._started.send_signal(signal.SIGHUP)  # as Spark's daemon does when it ends
     parent.send_signal(signal.SIGKILL)
     parent.stdin.close()
     parent.wait()

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import random
 import tarfile
 import zipfile
 from pathlib import Path
@@ -14,6 +15,8 @@ import pytest
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 
+from pathcast import PathcastError
+from pathcast.spark.worker import unpack as unpacking
 from pathcast.spark.worker.unpack import UnpackJob, documents_of, unpack
 
 JOB = UnpackJob(None, 1 << 20, 1 << 20)
@@ -108,6 +111,32 @@ def test_compressed_documents(tmp_path: Path, compress: object) -> None:
     assert read(file, UnpackJob(None, 1000, 1000))[""].startswith(b"not a document: longer than 1,000")
     file.write_bytes(compress(b"<a>" + bytes(range(256)) * 50)[:-20])
     assert read(file)[""].startswith(b"not a document: damaged, or cannot be unpacked")
+
+
+class Failing(io.BytesIO):
+    """A file of a network, which fails behind its first bytes."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        if self.tell() >= 1000:
+            raise TimeoutError("no answer")
+        return super().read(1000 if size is None or size < 0 else min(size, 1000))
+
+
+@pytest.mark.parametrize("record", [None, "b"])
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress, lzma.compress])
+def test_a_file_that_cannot_be_read_to_its_end_is_not_damaged(
+    monkeypatch: pytest.MonkeyPatch, compress: type[bytes], record: str | None
+) -> None:
+    text = b"<a>" + random.Random(1).randbytes(3000).hex().encode() + b"</a>"
+    archive, names = io.BytesIO(), ("one.xml", "two.xml")
+    with zipfile.ZipFile(archive, "w") as made:
+        for name in names:
+            made.writestr(name, text)
+    for contents in (compress(text), compress(tar("w")), archive.getvalue()):
+        monkeypatch.setattr(unpacking, "open_file", lambda path, contents=contents: Failing(contents))
+        if len(contents) > 1000:
+            with pytest.raises(PathcastError, match=r"^s3://store/x cannot be read: no answer"):
+                list(documents_of("s3://store/x", UnpackJob(record, 1 << 20, 1 << 20)))
 
 
 def test_a_file_that_is_gone_is_a_dead_letter(tmp_path: Path) -> None:

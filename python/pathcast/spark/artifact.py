@@ -279,7 +279,7 @@ class Manifest:
         path = f"{folder}/{name}"
         try:
             contents = json.loads(read())
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             how = _AGAIN if name != MANIFEST else _WHERE
             raise IndexFormatError(
                 f"{folder} holds no compiled subscriptions ({name} is missing): {how}"

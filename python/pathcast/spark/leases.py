@@ -124,7 +124,8 @@ def alone(place: Folder) -> Iterator[None]:
         return
     folder = os.open(place.path, os.O_RDONLY)
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
+        with suppress(OSError):  # some file systems of networks have no locks
+            fcntl.flock(folder, fcntl.LOCK_EX)
         yield
     finally:
         os.close(folder)

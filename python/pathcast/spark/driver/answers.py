@@ -25,6 +25,7 @@ from pyspark.sql.types import (
 from pathcast.spark.artifact import Manifest
 from pathcast.spark.driver.columns import quoted
 from pathcast.spark.worker.answers import Result
+from pathcast.spark.worker.kept import ID
 
 __all__ = ["DEAD_COLUMNS", "NODE_COLUMNS", "answers", "check_kept", "columns", "sent_columns", "unlisted"]
 
@@ -44,7 +45,9 @@ NODE_COLUMNS = [field.name for field in _NODES]
 """What a match has beside the subscription, if nodes are asked for."""
 
 
-_TAKEN = frozenset(["doc_id", "subscription_id", "subscriber", "subscriptions", *NODE_COLUMNS, *DEAD_COLUMNS])
+_TAKEN = frozenset(
+    ["doc_id", "subscription_id", "subscriber", "subscriptions", *NODE_COLUMNS, *DEAD_COLUMNS, ID]
+)
 
 
 def check_kept(names: Sequence[str], more: Sequence[str] = ()) -> None:

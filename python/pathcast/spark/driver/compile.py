@@ -244,7 +244,7 @@ def _changes(
         rows = _rows(changed, count, id=id, xpath=xpath, latest_by=latest_by, manifest=manifest)
         frames.append(rows.withColumn("removed", F.lit(False)))
     if removed is not None:
-        column_type(removed, id, "subscriptions to remove")
+        column_type(removed, id, "subscriptions to remove", _IDS)
         # What does not fit is not there. Without ANSI mode a cast would make another number of it.
         fitting = F.col(quoted(id)).try_cast(manifest.id_type)
         bare = removed.select(fitting.alias("id")).where("id is not null")
@@ -292,12 +292,17 @@ def _rows(
     subscriber = manifest.subscriber_type if manifest else None
     name = column_like(frame, "subscriber")
     if name and not (manifest and subscriber is None):
-        column_type(frame, name, "subscriptions", _NAMES)
+        kind = column_type(frame, name, "subscriptions", _NAMES)
         value = column = F.col(quoted(name))
         if subscriber:
+            _check_subscribers(kind, subscriber)
             value = column.try_cast(subscriber)
             wrong = column.isNotNull() & value.isNull()
+            if isinstance(kind, DecimalType) and subscriber != "string":
+                wrong |= value.try_cast(kind) != column  # a cast rounds
             problem = F.when(wrong, F.lit(f"the subscriber must be {subscriber}")).otherwise(problem)
+        elif isinstance(kind, NullType):
+            value = column.cast("string")  # Parquet has no such type, and names may come
         columns.append(value.alias("subscriber"))
     elif subscriber:
         columns.append(F.lit(None).cast(subscriber).alias("subscriber"))
@@ -306,6 +311,18 @@ def _rows(
         columns.append(F.col(quoted(latest_by)).alias("rank"))
     shard = F.pmod(F.xxhash64(F.col(quoted(id))), F.lit(shards)).cast("int")
     return frame.select(shard.alias("shard"), *columns, problem.alias("problem"), F.lit(False).alias("seed"))
+
+
+def _check_subscribers(kind: DataType, subscriber: str) -> None:
+    """Numbers are changed by numbers, what else there is by its like; texts say anything."""
+    given = kind.simpleString()
+    numbers = ("decimal", "bigint", "int", "smallint", "tinyint")
+    both_numbers = given.startswith(numbers) and subscriber.startswith(numbers)
+    texts = given.startswith("string") or subscriber.startswith("string")
+    if not (both_numbers or texts or given in ("void", subscriber)):
+        raise TypeError(
+            f"the subscribers of these subscriptions are {subscriber}, not {given}: cast them first"
+        )
 
 
 def _ordered(name: str, kind: DataType, problem: Column) -> tuple[Column, Column]:

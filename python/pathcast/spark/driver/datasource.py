@@ -99,7 +99,7 @@ class _Source:
             raise ValueError('the folder of compiled subscriptions is missing: option("index", FOLDER)')
         paths = json.loads(options["paths"]) if "paths" in options else [options.get("path") or ""]
         keep = _names(options.get("keep", ""))
-        check_kept(keep)
+        check_kept(keep, ["found"] if options.get("shape") == "lists" else ())
         batch_bytes = whole_number(options, "batchBytes") or BATCH_BYTES
         topics = Topics.of(options, batch_bytes, keep)
         if topics is None and not all(paths):

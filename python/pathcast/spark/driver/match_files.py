@@ -61,6 +61,8 @@ def _whole(place: str | os.PathLike[str]) -> str:
 def _load(
     spark: SparkSession, folder: str, places: list[str], options: dict[str, str], result: Result
 ) -> DataFrame:
+    if result == "dead":  # there are no matches that could have nodes
+        options = {name: value for name, value in options.items() if name != "nodes"}
     reader = spark.read.format("pathcast").options(**options, index=folder, result=result, shape="lists")
     found = reader.load(places)
     return unlisted(found, found.schema)

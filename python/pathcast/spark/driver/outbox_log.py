@@ -132,7 +132,9 @@ def acknowledge_outbox(taken: DataFrame, path: str, *, format: str = "parquet") 
 
 def _load(spark: SparkSession, place: str, format: str) -> DataFrame | None:
     try:
-        found = spark.read.format(format).load(place)
+        # An option that nobody knows, new each time: of two plans that are equal, Spark answers the second
+        # from what was persisted for the first, whatever was written meanwhile.
+        found = spark.read.format(format).option("pathcastRead", uuid4().hex).load(place)
         _ = found.schema  # Connect looks for the place when something is asked
         return found
     except AnalysisException as error:

@@ -105,7 +105,7 @@ def types_of(files: Sequence[Found], id: str, document: str, keep: Sequence[str]
         other = next(file.path for file in files if not is_parquet(file.path))
         raise PathcastError(f"Parquet files are read by themselves, and {other} is none: choose with glob")
     with _opened(tables[0].path) as table:
-        schema = table.schema_arrow
+        schema = _with_instants(table)
     for name in (id, document, *keep):
         if name not in schema.names:
             raise PathcastError(
@@ -115,6 +115,30 @@ def types_of(files: Sequence[Found], id: str, document: str, keep: Sequence[str]
     if not any(check(kind) for check in _DOCUMENTS):
         raise PathcastError(f"the column {document!r} of {tables[0].path} must be text or binary, not {kind}")
     return [_in_spark(schema.field(name)) for name in (id, *keep)]
+
+
+def _with_instants(table: Any) -> Any:
+    """The columns of a Parquet file. What is stored as INT96 is an instant, as Spark writes and reads it."""
+    stored = [table.schema.column(at).physical_type for at in range(len(table.schema))]
+    if "INT96" not in stored:
+        return table.schema_arrow
+    leaves = iter(stored)
+    return pa.schema([_instant(field, leaves) for field in table.schema_arrow])
+
+
+def _instant(field: Any, leaves: Iterator[str]) -> Any:
+    """The field, whose innermost fields are the next of the leaves."""
+    kind = field.type
+    inner = [_instant(kind.field(at), leaves) for at in range(kind.num_fields)]
+    if pa.types.is_struct(kind):
+        kind = pa.struct(inner)
+    elif pa.types.is_map(kind):
+        kind = pa.map_(*inner[0].type)
+    elif pa.types.is_list(kind):
+        kind = pa.list_(*inner)
+    elif not inner and next(leaves) == "INT96":
+        kind = pa.timestamp("us", "UTC")
+    return field.with_type(kind)
 
 
 def _in_spark(field: Any) -> DataType:
@@ -170,7 +194,7 @@ def _pieces(file: Found) -> list[Piece]:
 def _opened(path: str) -> Iterator[Any]:
     """A Parquet file; the error for one that is gone or damaged says which."""
     try:
-        with open_file(path) as source, pq.ParquetFile(source) as table:
+        with open_file(path) as source, pq.ParquetFile(source, coerce_int96_timestamp_unit="us") as table:
             yield table
     except (pa.ArrowException, OSError) as error:
         raise PathcastError(f"{path} cannot be read as Parquet: {error}") from error

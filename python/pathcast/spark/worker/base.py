@@ -53,6 +53,9 @@ class Located:
     """Whether it is an image in the place of an index file."""
 
 
+_CHANGING = "changing"  # no SHA-256
+
+
 class Base:
     """An index, its rows, and the delta that is applied to it."""
 
@@ -86,10 +89,14 @@ class Base:
     def become(self, files: Located) -> None:
         """Applies the delta of a version, and no other. After an error the index may be half changed."""
         if files.delta_sha256 != self.applied:
-            self._take_back()
+            delta = None
             if files.delta is not None:
                 verify(files.delta, str(files.delta_sha256))
-                self._apply(read_rows(files.delta))
+                delta = read_rows(files.delta)
+            self.applied = _CHANGING  # nobody who waits may take it for what it was
+            self._take_back()
+            if delta is not None:
+                self._apply(delta)
             self.applied = files.delta_sha256
         if len(self.index) != files.subscriptions:
             have, want = len(self.index), files.subscriptions

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ctypes
 import os
 import select
+import signal
 import socket
 import sys
 import threading
@@ -259,6 +260,8 @@ def main(arguments: list[str]) -> None:
     """`FOLDER PARENT`: listens in the folder, says so on standard output, and serves."""
     import fcntl
 
+    # Spark's daemon tells all of its process group when it ends; the folder would stay.
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     folder, parent = arguments[0], int(arguments[1])
     place = os.path.join(folder, "socket")
     listening = socket.socket(socket.AF_UNIX)

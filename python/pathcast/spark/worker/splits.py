@@ -72,7 +72,9 @@ def _row_groups(piece: Piece, job: ReadJob) -> Iterator[Any]:
     try:
         # As Arrow opens it: through a file of Python's, every page is copied once more, under its lock.
         # Not buffered ahead: that would hold a whole row group, however large its documents are.
-        with system.open_input_file(inside) as source, pq.ParquetFile(source, pre_buffer=False) as file:
+        # Of INT96 microseconds: in nanoseconds the year 9999 would be another one.
+        opened = partial(pq.ParquetFile, pre_buffer=False, coerce_int96_timestamp_unit="us")
+        with system.open_input_file(inside) as source, opened(source) as file:
             rows = partial(_rows, file.metadata, batch_bytes=job.unpack.batch_bytes)
             for number, groups in groupby(piece.row_groups, rows):
                 for batch in file.iter_batches(

@@ -23,6 +23,7 @@ from urllib.parse import unquote
 import numpy as np
 import pyarrow as pa
 
+from pathcast.errors import PathcastError
 from pathcast.spark.places import local_path
 from pathcast.spark.progress import reporter
 from pathcast.spark.worker.shards import Batches
@@ -100,7 +101,7 @@ def _batch(ids: list[str], documents: list[_Bytes]) -> Any:
 def documents_of(path: str, job: UnpackJob) -> Iterator[tuple[str, _Bytes]]:
     """Each document of a file with its id: `path`, `path!entry` in an archive, and `#number` for a record."""
     try:
-        file = open_file(path)
+        file = cast("IO[bytes]", _Source(path, open_file(path)))
     except FileNotFoundError as error:
         yield path, problem(f"cannot be opened: {error}")
         return
@@ -172,6 +173,29 @@ def _document(contents: _Contents, max_bytes: int) -> _Bytes:
             return problem(f"longer than {max_bytes:,} bytes")
         whole += chunk
     return problem(contents.failure) if contents.failure else whole
+
+
+class _Source:
+    """A file whose own failures are not taken for damage: the task fails, and Spark tries it again."""
+
+    def __init__(self, path: str, file: IO[bytes]) -> None:
+        self._path, self._file = path, file
+
+    def __enter__(self) -> _Source:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def read(self, size: int = -1) -> bytes:
+        """What the file gives."""
+        try:
+            return self._file.read(size)
+        except OSError as error:
+            raise PathcastError(f"{self._path} cannot be read: {error}") from error
 
 
 class _Contents(Iterator[bytes]):
