@@ -7,9 +7,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bench import xtrie
+from bench import twig_sets, xtrie
 from bench.corpus import corpus_schema
 from bench.harness.kept import Kept, Row
+from bench.headline import RESULTS
 from bench.plan import Plan
 from tests.bench import keep_all
 
@@ -44,3 +45,13 @@ def test_a_sweep_answers_alike_on_every_curve(monkeypatch: pytest.MonkeyPatch, t
         subject for sweep in xtrie.SWEEPS if sweep.figure in {"15a", "15b"} for subject in sweep.subjects
     }
     assert all(row.values["µs / document"] > 0 for row in rows)
+
+
+def test_every_set_of_twigs_was_taken_with_every_engine() -> None:
+    wanted = [
+        f"{name}, {tags} tags: {engine}"
+        for name in twig_sets.SETS
+        for tags in twig_sets.TAGS
+        for engine in twig_sets.ENGINES
+    ]
+    assert sorted(row.subject for row in Kept.read(RESULTS / "twig-sets.json").rows) == sorted(wanted)
