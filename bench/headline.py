@@ -302,15 +302,16 @@ TABLES: dict[str, Table] = {
         "two threads/s",
         "one thread from files/s",
         "data source, lists/s",
-        "data source, lists, zstd/s",
+        "data source, lists, LZ4/s",
         "data source, rows/s",
         "DataFrame, lists/s",
         "DataFrame/s",
         "data source, lists, share of 2 cores",
         "data source, lists, share of 2 cores from files",
-        "data source, lists, zstd, share of 2 cores",
+        "data source, lists, LZ4, share of 2 cores",
         "DataFrame, lists, share of 2 cores",
         "DataFrame, share of 2 cores",
+        "DataFrame, LZ4, share of 2 cores",
     ),
     "spark-peers": plain(
         "spark-peers", "xpath_boolean/s", "lxml/s", "Pathcast/s", "× xpath_boolean", "× lxml"
