@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 CORES = 2
 PART = max(200, int(100_000 * scale()))  # documents of a round, or of a part of one
 WARM, ROUNDS = 2, 4
-WAYS_ROUNDS = 4  # two of them warm
 SIZES = (10_000, 100_000, 1_000_000)
-ALERTS = {1_000: 4, 10_000: 4, 100_000: 2}
-"""Subscriptions: parts of a round, so that a job takes seconds and its start little of them."""
+ALERTS = {1_000: 8, 10_000: 8, 100_000: 4}
+"""Subscriptions: parts of a round that counts, so that a job takes seconds and its start little of them."""
+WAYS_ROUNDS = (4, 4, 8, 8)  # parts at most; the first two warm
 FILES = 16
 SLICE = 3_000  # documents that the core gets at once, about as many as Spark sends to a worker
 PEERS = {10: (8_000, 16_000), 100: (800, 12_000), 1_000: (60, 2_000)}
@@ -113,11 +113,11 @@ def ways(kept: Kept, plan: Plan) -> Iterator[Row]:
         few = folder / "few"
         _write(few, islice(drawn, FILES))
         _write_lz4(few)
-        most = max(ALERTS.values())
-        parts = _rounds(folder, drawn, WAYS_ROUNDS * most)
+        parts = _rounds(folder, drawn, sum(WAYS_ROUNDS))
         for part in parts:
             _write_lz4(part)
-        rounds = [parts[at : at + most] for at in range(0, len(parts), most)]
+        left = iter(parts)
+        rounds = [list(islice(left, number)) for number in WAYS_ROUNDS]
         queries = workload.queries(max(sizes))
         for size in sizes:
             some = [each[: ALERTS[size]] for each in rounds]
@@ -154,9 +154,9 @@ def _jobs(spark: SparkSession, compiled: Compiled) -> dict[str, Callable[[Sequen
             match(read(places), compiled, result="grouped").matches, "subscriptions"
         ),
         "DataFrame": lambda places: match(read(places), compiled).matches.count(),
-        "DataFrame, LZ4": lambda places: (
-            match(read([_with_lz4(place) for place in places]), compiled).matches.count()
-        ),
+        "DataFrame, LZ4": lambda places: match(
+            read([_with_lz4(place) for place in places]), compiled
+        ).matches.count(),
     }
 
 
@@ -178,10 +178,11 @@ def _side_by_side(
     seconds: dict[str, list[float]] = {name: [] for name in jobs}
     used: dict[str, list[float]] = {name: [] for name in jobs}
     starts: dict[str, list[float]] = {name: [] for name in jobs}
-    matches = count = 0
+    matches = seen = count = 0
     for number, places in enumerate(rounds):
         documents = [_in_memory(place) for place in places]
         count = sum(map(len, documents))
+        seen += count
         took, expected = timed(partial(_one_thread, index, documents))
         together, found = timed(partial(_two_threads, index, documents))
         _same("two threads", found, expected)
@@ -204,7 +205,7 @@ def _side_by_side(
     best = {name: min(values) for name, values in alone.items()}
     row: dict[str, float] = {
         "documents of a round": count,
-        "matches / document": matches / (len(rounds) * count),
+        "matches / document": matches / seen,
         "one thread/s": 1 / best["one thread"],
         "two threads/s": 1 / best["two threads"],
         "one thread from files/s": 1 / best["from files"],
