@@ -8,7 +8,9 @@ rounds, so two are not counted; everybody is warmed alike.
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +30,7 @@ from bench.workloads import WORKLOADS, wire
 from pathcast.index import Index
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import DataFrame, SparkSession
 
     from pathcast.spark import Compiled
@@ -103,25 +106,41 @@ def _grown(
 
 
 def ways(kept: Kept, plan: Plan) -> Iterator[Row]:
-    """Documents/s of `alerts` on local[2], from files and from a DataFrame: a share of both cores."""
-    sizes = [size for size in ALERTS if not kept.has(f"{size:,} subscriptions")]
-    if not sizes:
+    """Documents/s of `alerts` on local[2], from files and from a DataFrame: a share of both cores.
+
+    In a session of the command line, and in one as Spark gives it to a program that asks for nothing.
+    """
+    sessions = {"": _session, ", Spark's settings": _plain_session}
+    left = {name: [size for size in ALERTS if not kept.has(_subject(size, name))] for name in sessions}
+    if not any(left.values()):
         return
     workload = WORKLOADS["alerts"]
-    with _session() as (spark, folder):
-        drawn = workload.documents(1)
-        few = folder / "few"
-        _write(few, islice(drawn, FILES))
-        _write_lz4(few)
-        parts = _rounds(folder, drawn, sum(WAYS_ROUNDS))
-        for part in parts:
-            _write_lz4(part)
-        left = iter(parts)
-        rounds = [list(islice(left, number)) for number in WAYS_ROUNDS]
-        queries = workload.queries(max(sizes))
-        for size in sizes:
-            some = [each[: ALERTS[size]] for each in rounds]
-            yield _side_by_side(spark, folder, [few], some, queries[:size])
+    queries = workload.queries(max(ALERTS))
+    with tempfile.TemporaryDirectory(prefix="pathcast-bench-") as place:
+        few, rounds = _tables(Path(place), workload.documents(1))
+        for name, sizes in left.items():
+            if not sizes:
+                continue
+            with sessions[name]() as (spark, folder):
+                for size in sizes:
+                    some = [each[: ALERTS[size]] for each in rounds]
+                    row = _side_by_side(spark, folder, [few], some, queries[:size])
+                    yield Row(_subject(size, name), row)
+
+
+def _subject(size: int, settings: str) -> str:
+    return f"{size:,} subscriptions{settings}"
+
+
+def _tables(folder: Path, drawn: Iterator[bytes]) -> tuple[Path, list[list[Path]]]:
+    """A table of a few documents, and those of the rounds, each compressed in both ways."""
+    few = folder / "few"
+    _write(few, islice(drawn, FILES))
+    parts = _rounds(folder, drawn, sum(WAYS_ROUNDS))
+    for part in (few, *parts):
+        _write_lz4(part)
+    left = iter(parts)
+    return few, [list(islice(left, number)) for number in WAYS_ROUNDS]
 
 
 def _jobs(spark: SparkSession, compiled: Compiled) -> dict[str, Callable[[Sequence[Path]], int]]:
@@ -166,7 +185,7 @@ def _side_by_side(
     few: Sequence[Path],
     rounds: Sequence[Sequence[Path]],
     queries: Sequence[str],
-) -> Row:
+) -> dict[str, float]:
     """Every round: a job of a few documents, which is what starting costs, and a job of many."""
     from pathcast.spark import compile_subscriptions
 
@@ -220,7 +239,7 @@ def _side_by_side(
         }
         if not name.endswith("LZ4"):  # these files are not those that the thread reads
             row[f"{name}, share of 2 cores from files"] = best["from files"] / (CORES * min(seconds[name]))
-    return Row(f"{len(queries):,} subscriptions", row)
+    return row
 
 
 def peers(kept: Kept, plan: Plan) -> Iterator[Row]:
@@ -318,6 +337,33 @@ def _session(cores: int = CORES) -> Iterator[tuple[SparkSession, Path]]:
             yield spark, folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _plain_session() -> Iterator[tuple[SparkSession, Path]]:
+    """As a program gets it, in a Java of its own: only the interpreter of the workers is said."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    _end_java(SparkContext)
+    with tempfile.TemporaryDirectory(prefix="pathcast-bench-") as folder:
+        spark = SparkSession.builder.master(f"local[{CORES}]").getOrCreate()
+        try:
+            yield spark, Path(folder)
+        finally:
+            spark.stop()
+            _end_java(SparkContext)
+
+
+def _end_java(context: type[SparkContext]) -> None:
+    """The settings of a virtual machine are those of the session that started it."""
+    gateway: Any = context._gateway
+    if gateway is not None:
+        gateway.shutdown()
+        gateway.proc.stdin.close()
+        gateway.proc.wait()
+        context._gateway = context._jvm = None
 
 
 def _rounds(folder: Path, drawn: Iterator[bytes], number: int) -> list[Path]:
