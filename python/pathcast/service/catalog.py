@@ -7,6 +7,8 @@ answered with success is seen by the next document, whichever process took eithe
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
@@ -15,11 +17,15 @@ from typing import Any
 from sqlalchemy import Connection
 
 import pathcast
+from pathcast.errors import PathcastError
 from pathcast.schema import Schema
+from pathcast.service.problems import Problem, unavailable
 from pathcast.service.store import subscriptions as rows
 from pathcast.service.store import topics
 from pathcast.service.store.subscriptions import Subscription
 from pathcast.service.store.topics import Topic
+
+log = logging.getLogger("pathcast.service")
 
 _CHUNK = 10_000  # subscriptions that are registered in one call
 _LIMITS = [each.name for each in fields(pathcast.Limits)]
@@ -136,14 +142,23 @@ class Catalog:
         """Everything that the store has, and nothing that it has no more."""
         found = topics.everything(connection)
         for topic in found:
-            self.follow(connection, topic)
+            with contextlib.suppress(Problem):  # it was logged, and harms no other topic
+                self.follow(connection, topic)
         known = {topic.number for topic in found}
         for live in self.topics():
             if live.number not in known:
                 self.forget(live)
 
     def follow(self, connection: Connection, topic: Topic) -> LiveTopic:
-        """The live topic, brought up to the version that the store has."""
+        """The live topic, brought up to the version that the store has; a `Problem` when that cannot be."""
+        try:
+            return self._followed(connection, topic)
+        except (PathcastError, ValueError) as error:
+            about = {"tenant": topic.tenant, "topic": topic.name, "reason": str(error)}
+            log.error("the index of a topic cannot be made", extra={"about": about})
+            raise unavailable(f"the index of the topic {topic.name!r} cannot be made: {error}") from error
+
+    def _followed(self, connection: Connection, topic: Topic) -> LiveTopic:
         with self._lock:
             live = self._by_number.get(topic.number)
             if live is None:
@@ -180,16 +195,20 @@ class Catalog:
             if self._topics.get((live.tenant, live.name)) is live:
                 del self._topics[live.tenant, live.name]
 
-    def refresh(self, connection: Connection, numbers: Iterable[int]) -> dict[int, LiveTopic]:
+    def refresh(self, connection: Connection, numbers: Iterable[int]) -> dict[int, LiveTopic | Problem]:
         """These topics, at least as new as the store is in this transaction; without those that are gone."""
         stored = topics.versions(connection, numbers)
-        current: dict[int, LiveTopic] = {}
+        current: dict[int, LiveTopic | Problem] = {}
         for number, version in stored.items():
             live = self._by_number.get(number)
             if live is None or live.version < version:
                 row = topics.by_number(connection, number)
                 if row is None:
                     continue
-                live = self.follow(connection, row)
+                try:
+                    live = self.follow(connection, row)
+                except Problem as problem:
+                    current[number] = problem
+                    continue
             current[number] = live
         return current

@@ -167,13 +167,13 @@ class Service:
             return live
         if not self.ready:
             raise unavailable("the indexes are being loaded")
-        if live is None and not self.database.shared:
-            raise unknown("topic", name)
 
         def follow(connection: Connection) -> LiveTopic:
             row = topics.find(connection, tenant, name)
             if row is None:
                 raise unknown("topic", name)
+            if not self.database.shared:
+                raise unavailable(f"the index of the topic {name!r} is not loaded")
             return self.catalog.follow(connection, row)
 
         return await self.read(follow)

@@ -67,11 +67,10 @@ class Publisher:
         current = self._catalog.refresh(connection, numbers)
         for topic in numbers:
             mine = [each for each in batch if each.topic.number == topic]
-            live = current.get(topic)
-            if live is None:
+            live = current.get(topic) or unknown("topic", mine[0].topic.name)
+            if isinstance(live, Problem):
                 for each in mine:
-                    problem = unknown("topic", each.topic.name)
-                    each.status, each.answer = problem.status, problem.answer()
+                    each.status, each.answer = live.status, live.answer()
                 continue
             first = _first_of_their_key(connection, live, mine)
             self._match(live, first)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -83,9 +82,7 @@ async def pause(request: Request, topic: str, id: str, body: EnabledBody) -> Res
     """While it is paused, documents pass it by; what was delivered before stays."""
     service, key = await requests.allowed(request, "subscribe", topic=topic)
     live = await service.topic(key.tenant, topic)
-    known = await _find(service, live, id)
-    [(done, _)] = await subscribing.put(service, live, key, [replace(known, enabled=body.enabled)])
-    return requests.answer(shown(done))
+    return requests.answer(shown(await subscribing.pause(service, live, id, body.enabled)))
 
 
 @router.get(PATH + "/{id}", summary="Look at a subscription")
