@@ -23,7 +23,7 @@ from pathcast.service.problems import unavailable, unknown
 from pathcast.service.publishing import Publication, Publisher
 from pathcast.service.quota import Meter
 from pathcast.service.settings import Settings
-from pathcast.service.store import Database, keys, pushes, topics
+from pathcast.service.store import Database, StoreError, keys, pushes, topics
 from pathcast.service.store.keys import SCOPES
 from pathcast.service.webhooks.dispatcher import Dispatcher
 from pathcast.service.writer import Writer
@@ -68,7 +68,13 @@ class Service:
             if not self.database.shared:  # whoever held a lease on this store is gone
                 pushes.release_all(connection, now)
             if given:
-                if keys.by_digest(connection, keys.digest(given), now) is not None:
+                digest = keys.digest(given)
+                if keys.by_digest(connection, digest, now) is not None:
+                    return None
+                if keys.known(connection, digest):  # a start does not bring it back
+                    if not keys.any_operator(connection, now):
+                        raise StoreError("the key in PATHCAST_ADMIN_KEY was revoked: set another one")
+                    log.warning("the key in PATHCAST_ADMIN_KEY was revoked and counts no more")
                     return None
             elif keys.any_operator(connection, now):
                 return None

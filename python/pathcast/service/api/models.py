@@ -287,9 +287,10 @@ class KeyBody(Body):
     scopes: list[Literal["publish", "subscribe", "read", "admin"]] = Field(
         min_length=1, description="What it may do; `admin` stands for all."
     )
-    topics: Annotated[list[str], BeforeValidator(lambda given: ["*"] if given is None else given)] = Field(
-        default_factory=lambda: ["*"], description="Names; `*` stands for any part."
-    )
+    topics: Annotated[
+        list[Annotated[str, Field(pattern=r"^[A-Za-z0-9._*-]{1,128}$")]],
+        BeforeValidator(lambda given: ["*"] if given is None else given),
+    ] = Field(default_factory=lambda: ["*"], description="Names; `*` stands for any part.")
     quota: Annotated[QuotaBody, BeforeValidator(lambda given: given or {})] = Field(
         default_factory=lambda: QuotaBody(), description="What it may use; nothing means no bounds."
     )
