@@ -126,6 +126,11 @@ def failed(error: Exception) -> Response | None:
     return None
 
 
+async def unforeseen(request: Request, error: Exception) -> Response:
+    """The framework would answer in plain text; it raises the error again after this, and it is logged."""
+    return Problem(500, "failure", "Something is wrong on the server").response()
+
+
 def handle_errors(app: FastAPI) -> None:
     """Everything that goes wrong is answered as a problem."""
 
@@ -139,3 +144,4 @@ def handle_errors(app: FastAPI) -> None:
 
     for kind in (Problem, DocumentError, RequestValidationError, HTTPException, SQLAlchemyError):
         app.add_exception_handler(kind, handle)
+    app.add_exception_handler(Exception, unforeseen)

@@ -16,6 +16,8 @@ from pathcast.service.api.mistakes import sentence
 from pathcast.service.api.requests import unpacked
 from pathcast.service.problems import Problem
 
+_HEADER = re.compile("[ -~]{1,255}")  # what everybody can send as a header
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -48,20 +50,23 @@ def part(body: bytes, headers: Mapping[str, str | None], limit: int) -> Part:
     try:
         document = unpacked(body, headers.get("content-encoding"), kind, limit)
     except DocumentError as error:
-        return Part(body, kind, key, refused=error)
+        return Part(body, kind if kind and _HEADER.fullmatch(kind) else None, key, refused=error)
     if len(document) > limit:
         raise Problem(413, "too-large", "The document is too large", f"at most {limit:,} bytes")
     return Part(document, _xml_type(kind), key)
 
 
 def _xml_type(kind: str | None) -> str:
-    """What receivers are told: the type that came, unless it is of the wrapping or a client's default.
+    """What receivers are told: the type that came, unless it is of the wrapping, a client's default, or none.
 
     >>> _xml_type("application/atom+xml; charset=utf-8"), _xml_type("application/gzip")
     ('application/atom+xml; charset=utf-8', 'application/xml')
+    >>> _xml_type("text/x\\r\\nSet-Cookie: a=b/xml"), _xml_type("text/\u20ac+xml")
+    ('application/xml', 'application/xml')
     """
     media = (kind or "").partition(";")[0].strip().lower()
-    return kind if kind and media.endswith(("/xml", "+xml", "text/html")) else "application/xml"
+    sound = kind and _HEADER.fullmatch(kind) and media.endswith(("/xml", "+xml", "text/html"))
+    return kind if kind and sound else "application/xml"
 
 
 def _checked(body: bytes, headers: Mapping[str, str | None], limit: int) -> Part:

@@ -38,8 +38,9 @@ async def _send(service: Service, live: LiveTopic, part: Part, trace: str | None
     """Publish one document; returns when it is durable."""
     began = time.perf_counter()
     body, key = part.body, part.key
-    if key is not None and not 0 < len(key) <= _KEY:
-        raise Problem(400, "idempotency-key", "The Idempotency-Key is not valid", f"1 to {_KEY} characters")
+    if key is not None and (not 0 < len(key) <= _KEY or "\0" in key):
+        detail = f"1 to {_KEY} characters, none of them U+0000"
+        raise Problem(400, "idempotency-key", "The Idempotency-Key is not valid", detail)
     digest = hashlib.sha256(body).hexdigest() if key is not None else ""
     publication = Publication(live, body, digest, part.content_type, key, trace, refused=part.refused)
     if len(body) >= _LARGE and part.refused is None:

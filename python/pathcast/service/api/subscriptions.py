@@ -176,7 +176,7 @@ async def _load(service: Service, live: LiveTopic, key: Key, chunk: list[bytes])
             told = sentence(error.errors(include_url=False)[0])
             refused = Problem(422, "request", "The line is not a subscription", told)
             answers.append({"id": id, **refused.answer()})
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             refused = Problem(422, "request", "The line is not JSON", str(error))
             answers.append({"id": id, **refused.answer()})
     if not good:
