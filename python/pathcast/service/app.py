@@ -26,6 +26,7 @@ from pathcast.service.api import (
     topics,
 )
 from pathcast.service.api.description import describe
+from pathcast.service.api.gate import Gate
 from pathcast.service.api.hot import Hot
 from pathcast.service.api.mistakes import place, sentence
 from pathcast.service.core import Service
@@ -86,7 +87,10 @@ def create_app(service: Service) -> FastAPI:
 def create_server(service: Service) -> ASGIApp:
     """All that a process answers: around the framework, because its own layers cost more than a hot call."""
     app = create_app(service)
-    inner = app if service.settings.worker else Hot(app, failed)
+    inner: ASGIApp = app
+    if not service.settings.worker:
+        gate = Gate(app, service.access, service.settings.document_bytes, failed)
+        inner = Hot(app, gate, failed)
     return Headers(inner, service.metrics, service.settings.log_requests)
 
 
@@ -103,6 +107,7 @@ def create_playground(settings: Settings) -> FastAPI:
     app.include_router(explaining.router)
     pages.mount(app, only="playground")
     handle_errors(app)
+    app.add_middleware(Gate, access=None, document_bytes=settings.document_bytes, failed=failed)
     app.add_middleware(Headers)
     return app
 

@@ -29,7 +29,6 @@ router = APIRouter(tags=["documents"])
 
 _LARGE = 256 << 10  # bytes from which a document is matched in a thread of its own, before the transaction
 _KEY = 255  # characters of an idempotency key
-_BATCH = 10_000  # documents
 _TOGETHER = 1_000  # of a batch that are queued at a time
 _EXPLAINED = 20  # subscriptions for which one answer says why
 
@@ -78,11 +77,13 @@ async def publish(request: Request, topic: str) -> Response:
     """
     service, key = await requests.allowed(request, "publish", topic=topic)
     live = await service.topic(key.tenant, topic)
-    part = batches.part(
-        await requests.read_body(request, service.settings.document_bytes),
-        request.headers,
-        service.settings.document_bytes,
-    )
+    limit = service.settings.document_bytes
+    body = await requests.read_body(request, limit)
+    headers = request.headers
+    if requests.is_packed(headers.get("content-encoding"), headers.get("content-type")):
+        part = await asyncio.to_thread(batches.part, body, headers, limit)
+    else:
+        part = batches.part(body, headers, limit)
     await _within_quota(service, key, 1, len(part.body))
     done = await _send(service, live, part, requests.trace(request))
     response = requests.answer(done.answer, done.status)
@@ -118,11 +119,9 @@ async def batch(request: Request, topic: str) -> Response:
     service, key = await requests.allowed(request, "publish", topic=topic)
     live = await service.topic(key.tenant, topic)
     limit = service.settings.document_bytes
-    body = await requests.read_body(request, 4 * limit)
-    body = requests.unpacked(body, request.headers.get("content-encoding"), None, 4 * limit)
-    given = list(batches.parts(body, request.headers.get("content-type", ""), limit))
-    if len(given) > _BATCH:
-        raise Problem(413, "too-large", "The batch is too large", f"at most {_BATCH:,} documents")
+    body = await requests.read_body(request, batches.TOGETHER * limit)
+    encoding, kind = request.headers.get("content-encoding"), request.headers.get("content-type", "")
+    given = await asyncio.to_thread(batches.read, body, encoding, kind, limit)
     good = [part for part in given if part.problem is None]
     await _within_quota(service, key, len(good), sum(len(part.body) for part in good))
     trace = requests.trace(request)
