@@ -55,7 +55,7 @@ def shown(each: Subscription, secret: bool = False) -> dict[str, Any]:
 
 def _checked(service: Service, live: LiveTopic, given: Subscription) -> Subscription:
     """The same, once its expression and its receiver were found sound."""
-    subscribing.check(live.index, given)
+    subscribing.check(live.checker, given)
     if given.webhook is not None:
         try:
             addresses.check_url(given.webhook["url"], service.settings.webhook_networks)
