@@ -229,7 +229,7 @@ ANSWERS: dict[tuple[str, str], Answer] = {
             "reason": None,
             "seconds": 0.021,
         },
-        bad=(404, 409),
+        bad=(404, 409, 429),
     ),
     ("get", S + "/deliveries"): Answer(
         good={200: "The deliveries, perhaps none, and where to go on."},
