@@ -112,3 +112,10 @@ def test_lines_of_bulk_and_batch(server: Server, name: str) -> None:
         done = server.post(f"{path}/{place}", content=json.dumps(line), headers=headers)
         example = ANSWERS["post", f"{T}/{place}"].example
         assert json.loads(done.text).keys() == example.keys()
+
+
+def test_what_every_call_may_answer(described: dict[str, Any]) -> None:
+    """A page that cannot be read, an address with U+0000, a body that is not JSON: each is described."""
+    assert {"400", "422"} <= described["paths"]["/v1/keys"]["get"]["responses"].keys()
+    ack = described["paths"]["/v1/topics/{topic}/subscriptions/{id}/ack"]["post"]
+    assert {"413", "415"} <= ack["responses"].keys()

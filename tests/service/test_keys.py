@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
+from pathcast.service.settings import Settings
+from pathcast.service.store import Database, keys
 from tests.service.server import Server
 
 
@@ -119,3 +123,52 @@ def test_every_answer_carries_the_policy(server: Server) -> None:
         headers = server.get(path).headers
         assert "script-src 'self'" in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_an_administrator_gets_no_further_than_its_key(server: Server, name: str) -> None:
+    """Neither to the first administrator's rights, nor to topics that it does not see."""
+    admin = server.key(tenant="default", scopes=["admin"])
+    first = next(
+        each["id"]
+        for each in admin.get("/v1/keys?limit=1000").json()["keys"]
+        if each["labels"].get("name") == "first administrator"
+    )
+    assert admin.post(f"/v1/keys/{first}/rotate").status_code == 403
+    assert admin.delete(f"/v1/keys/{first}").status_code == 403
+    wide = server.post("/v1/keys", json={"scopes": ["read"]}).json()["id"]
+    narrow = server.key(tenant="default", scopes=["admin"], topics=[f"{name}-*"])
+    for topics in (["*"], [f"{name}*"], [f"{name}-*", "b"]):
+        assert narrow.post("/v1/keys", json={"scopes": ["read"], "topics": topics}).status_code == 403
+    assert narrow.post(f"/v1/keys/{wide}/rotate").status_code == 403
+    assert narrow.delete(f"/v1/keys/{wide}").status_code == 403
+    within = {"scopes": ["read"], "topics": [f"{name}-a*", f"{name}-b"]}
+    assert narrow.post("/v1/keys", json=within).status_code == 201
+    assert server.post("/v1/keys", json={"scopes": ["read"], "topics": ["a?"]}).status_code == 422
+
+
+def test_a_revoked_key_does_not_come_back(server: Server) -> None:
+    made = server.post("/v1/keys", json={"scopes": ["read"]}).json()
+    assert server.delete(f"/v1/keys/{made['id']}").status_code == 204
+    assert server.post(f"/v1/keys/{made['id']}/rotate").status_code == 409
+
+
+def test_a_revoked_key_stays_so_when_the_clock_goes_back(tmp_path: Path) -> None:
+    database = Database(Settings(data=tmp_path).url)
+    database.migrate()
+    with database.writing() as connection:
+        given: dict[str, Any] = {"tenant": "t", "scopes": ("read",), "topics": ("*",), "quota": {}}
+        key = keys.create(connection, "secret", **given, now=1000.0)
+        keys.revoke(connection, key.id)
+        assert keys.by_digest(connection, keys.digest("secret"), 900.0) is None
+    database.close()
+
+
+def test_the_key_in_the_environment_may_be_revoked(tmp_path: Path) -> None:
+    with Server("--data", str(tmp_path)) as server:
+        [first] = server.get("/v1/keys").json()["keys"]
+        secret = server.post(f"/v1/keys/{first['id']}/rotate", json={"grace": 0}).json()["key"]
+        server.stop()
+        server.start()
+        assert server.get("/v1/topics").status_code == 401
+        assert server.as_key(secret).get("/v1/topics").status_code == 200
+        assert "PATHCAST_ADMIN_KEY was revoked" in "".join(server.logged)

@@ -94,10 +94,10 @@ class Life:
 
     def put(self, connection: Connection) -> None:
         id = self._chance.choice(IDS)
-        version = topics.advance(connection, self.topic)
-        assert version is not None
+        topic = topics.advance(connection, self.topic)
+        assert topic is not None
         if id in self.model and self._chance.random() < 0.4:
-            assert subscriptions.remove(connection, self.topic, [id], version, self._now) == 1
+            assert subscriptions.remove(connection, self.topic, [id], topic.version, self._now) == 1
             del self.model[id]
             return
         values = {value for value in range(4) if self._chance.random() < 0.5}
@@ -105,7 +105,7 @@ class Life:
         xpath = "/a[" + " or ".join(["false()", *(f"@n = {value}" for value in values)]) + "]"
         given = Subscription(id=id, xpath=xpath, delivery=None if pulled else WEBHOOK)
         newest = documents.newest(connection, self.topic)
-        [new] = subscriptions.put(connection, self.topic, [given], version, self._now, newest)
+        [new] = subscriptions.put(connection, self.topic, [given], topic.version, self._now, newest)
         assert new == (id not in self.model)
         one = self.model.setdefault(id, Waiting(values, acked=newest, born=newest))
         one.values, one.pulled = values, pulled
@@ -228,3 +228,21 @@ def test_a_store_of_the_first_version_is_taken_over(database: Database) -> None:
         assert subscriptions.acknowledge(connection, topic, "a", numbers[2]) == numbers[2]
         assert deliveries.pending(connection, "t", 10) == 0
         connection.execute(insert(tables.meta).values(name="still", value="writable"))
+
+
+def test_a_topic_that_cannot_be_indexed_harms_no_other(database: Database) -> None:
+    with database.writing() as connection:
+        broken, sound = (topics.create(connection, "t", name, {}, 1.0).number for name in ("broken", "sound"))
+        for number, xpath in ((broken, "//no:prefix"), (sound, "//a")):
+            given = Subscription(id="s", xpath=xpath)
+            subscriptions.put(connection, number, [given], 0, 1.0, 0)
+    catalog = Catalog()
+    with database.reading() as connection:
+        catalog.load(connection)
+    assert [live.name for live in catalog.topics()] == ["sound"]
+    lost = LiveTopic(broken, "t", "broken", {}, empty_index({}))
+    batch = [Publication(lost, b"<a/>", ""), Publication(catalog.topics()[0], b"<a/>", "")]
+    with database.writing() as connection:
+        Publisher(catalog, lambda: 1.0, lambda seconds, count: None).publish(connection, batch)
+    assert [each.status for each in batch] == [503, 202]
+    assert "'broken'" in batch[0].answer["detail"]

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
+import json
 
 import httpx
 import pytest
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
+from pathcast.service.app import handle_errors
+from pathcast.service.headers import Headers
 from tests.service.receiver import Receiver
 from tests.service.server import Server
 
@@ -179,3 +187,75 @@ def test_one_mistake_is_told_once(server: Server, name: str) -> None:
     for delivery in deliveries:
         put = server.put(f"{path}/subscriptions/s", json={"xpath": "//a", "delivery": delivery})
         assert put.status_code in (200, 201), put.text
+
+
+@pytest.mark.parametrize(
+    "kind", ["text/x\r\nX-Mine: 1\r\n\r\n<b/>/xml", "text/\u20ac+xml", "a\0/xml", "text/\xe9+xml"]
+)
+def test_a_type_that_is_no_header(server: Server, name: str, kind: str) -> None:
+    """It is not passed on: it would end the connection, or be refused by each call of a receiver."""
+    path = server.topic(name, s="//a")
+    line = json.dumps({"document": "PGEvPg==", "content_type": kind})
+    headers = {"Content-Type": "application/x-ndjson"}
+    [answer] = server.post(f"{path}/documents:batch", content=line, headers=headers).text.splitlines()
+    body = server.get(f"/v1/documents/{json.loads(answer)['document']}/body")
+    assert (body.status_code, body.headers["content-type"]) == (200, "application/xml")
+    assert "x-mine" not in body.headers
+    [delivery] = server.get(f"{path}/subscriptions/s/deliveries").json()["deliveries"]
+    assert delivery["content_type"] == "application/xml"
+
+
+def test_a_key_that_postgresql_cannot_keep(server: Server, name: str) -> None:
+    path = server.topic(name)
+    lines = "\n".join(json.dumps({"document": "PGEvPg==", "idempotency_key": key}) for key in ("a\0", "a"))
+    headers = {"Content-Type": "application/x-ndjson"}
+    answers = server.post(f"{path}/documents:batch", content=lines, headers=headers).text.splitlines()
+    assert [json.loads(answer)["status"] for answer in answers] == [400, 202]
+
+
+def test_numbers_that_json_cannot_hold(server: Server, name: str) -> None:
+    path = server.topic(name)
+    infinite = b'{"xpath": "//a[. = $x]", "variables": {"x": 1e999}}'
+    assert server.put(f"{path}/subscriptions/s", content=infinite).status_code == 422
+    assert server.put(path, content=b'{"retention": 1e999}').status_code == 422
+    assert (
+        server.post("/v1/keys", content=b'{"scopes": ["read"], "quota": {"bytes": 1e999}}').status_code == 422
+    )
+    line = infinite.replace(b"1e999", b"NaN").replace(b"{", b'{"id": "s", ', 1)
+    [answer] = server.post(f"{path}/subscriptions:bulk", content=line).text.splitlines()
+    assert json.loads(answer)["status"] == 422
+
+
+def test_a_line_that_is_nested_too_deeply(server: Server, name: str) -> None:
+    path = server.topic(name)
+    lines = ['{"id": "s", "xpath": "//a"}', "[" * 200_000, '{"id": "t", "xpath": "//a"}']
+    answers = server.post(f"{path}/subscriptions:bulk", content="\n".join(lines)).text.splitlines()
+    assert [json.loads(answer)["status"] for answer in answers] == [201, 422, 201]
+
+
+def test_a_quota_of_almost_nothing(server: Server, name: str) -> None:
+    path = server.topic(name)
+    client = server.key(scopes=["publish"], quota={"documents_per_second": 5e-324})
+    answers = [client.post(f"{path}/documents", content="<a/>") for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [202, 429]
+    assert int(answers[1].headers["retry-after"]) <= 86_401
+
+
+def test_what_nobody_foresaw_is_a_problem_too() -> None:
+    app = FastAPI()
+    handle_errors(app)
+
+    async def fails(request: Request) -> Response:
+        raise LookupError("a mistake of ours")
+
+    app.router.routes.insert(0, Route("/fails", fails))
+
+    async def get() -> httpx.Response:
+        transport = httpx.ASGITransport(Headers(app), raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            return await client.get("/fails")
+
+    answer = asyncio.run(get())
+    assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
+    assert "a mistake of ours" not in answer.text
+    assert "content-security-policy" in answer.headers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -203,3 +204,44 @@ def test_a_newer_store_is_refused(tmp_path_factory: pytest.TempPathFactory) -> N
     assert done.returncode == 2
     assert "version 99" in done.stderr
     assert "newer" in done.stderr
+
+
+def test_settings_must_suit_paused_subscriptions_too(server: Server, name: str) -> None:
+    path = f"/v1/topics/{name}"
+    server.put(path, json={"namespaces": {"n": "urn:n"}})
+    server.put(f"{path}/subscriptions/s", json={"xpath": "//n:a"})
+    server.patch(f"{path}/subscriptions/s", json={"enabled": False})
+    refused = server.put(path, json={})
+    assert (refused.status_code, refused.json()["subscription"]) == (422, "s")
+    assert server.patch(f"{path}/subscriptions/s", json={"enabled": True}).status_code == 200
+    assert server.post(f"{path}/documents", content="<a xmlns='urn:n'/>").json()["matched"] == 1
+
+
+def test_settings_and_subscriptions_at_the_same_time(server: Server, name: str) -> None:
+    """Whichever comes first, the other is refused or suits it, and the topic goes on."""
+    for turn in range(12):
+        path = f"/v1/topics/{name}-{turn}"
+        place = f"{path}/subscriptions/s"
+        server.put(path, json={"namespaces": {"n": "urn:n"}})
+        with ThreadPoolExecutor(2) as pool:
+            settings = pool.submit(server.put, path, json={})
+            put = pool.submit(server.put, place, json={"xpath": "//n:a"})
+            answers = {settings.result().status_code, put.result().status_code}
+        assert answers in ({200, 422}, {201, 422}), answers
+        assert server.post(f"{path}/documents", content="<a/>").status_code == 202
+
+
+def test_a_pause_undoes_no_other_change(server: Server, name: str) -> None:
+    place = server.topic(name) + "/subscriptions/s"
+    for _ in range(12):
+        server.put(place, json={"xpath": "//old"})
+        with ThreadPoolExecutor(2) as pool:
+            paused = pool.submit(server.patch, place, json={"enabled": False})
+            put = pool.submit(server.put, place, json={"xpath": "//new"})
+            assert (paused.result().status_code, put.result().status_code) == (200, 200)
+        assert server.get(place).json()["xpath"] == "//new"
+        with ThreadPoolExecutor(2) as pool:
+            pool.submit(server.patch, place, json={"enabled": False})
+            removed = pool.submit(server.delete, place)
+            assert removed.result().status_code == 204
+        assert server.get(place).status_code == 404

@@ -26,6 +26,7 @@ from pathcast.service.api import (
     topics,
 )
 from pathcast.service.api.description import describe
+from pathcast.service.api.gate import Gate
 from pathcast.service.api.hot import Hot
 from pathcast.service.api.mistakes import place, sentence
 from pathcast.service.core import Service
@@ -86,7 +87,10 @@ def create_app(service: Service) -> FastAPI:
 def create_server(service: Service) -> ASGIApp:
     """All that a process answers: around the framework, because its own layers cost more than a hot call."""
     app = create_app(service)
-    inner = app if service.settings.worker else Hot(app, failed)
+    inner: ASGIApp = app
+    if not service.settings.worker:
+        gate = Gate(app, service.access, service.settings.document_bytes, failed)
+        inner = Hot(app, gate, failed)
     return Headers(inner, service.metrics, service.settings.log_requests)
 
 
@@ -103,6 +107,7 @@ def create_playground(settings: Settings) -> FastAPI:
     app.include_router(explaining.router)
     pages.mount(app, only="playground")
     handle_errors(app)
+    app.add_middleware(Gate, access=None, document_bytes=settings.document_bytes, failed=failed)
     app.add_middleware(Headers)
     return app
 
@@ -126,6 +131,11 @@ def failed(error: Exception) -> Response | None:
     return None
 
 
+async def unforeseen(request: Request, error: Exception) -> Response:
+    """The framework would answer in plain text; it raises the error again after this, and it is logged."""
+    return Problem(500, "failure", "Something is wrong on the server").response()
+
+
 def handle_errors(app: FastAPI) -> None:
     """Everything that goes wrong is answered as a problem."""
 
@@ -139,3 +149,4 @@ def handle_errors(app: FastAPI) -> None:
 
     for kind in (Problem, DocumentError, RequestValidationError, HTTPException, SQLAlchemyError):
         app.add_exception_handler(kind, handle)
+    app.add_exception_handler(Exception, unforeseen)

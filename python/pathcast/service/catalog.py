@@ -7,21 +7,30 @@ answered with success is seen by the next document, whichever process took eithe
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
 import pathcast
+from pathcast.errors import PathcastError
 from pathcast.schema import Schema
+from pathcast.service.problems import Problem, unavailable
 from pathcast.service.store import subscriptions as rows
 from pathcast.service.store import topics
 from pathcast.service.store.subscriptions import Subscription
 from pathcast.service.store.topics import Topic
 
+T = TypeVar("T")
+
+log = logging.getLogger("pathcast.service")
+
 _CHUNK = 10_000  # subscriptions that are registered in one call
+_FEW = 100  # subscriptions
 _LIMITS = [each.name for each in fields(pathcast.Limits)]
 
 
@@ -37,7 +46,19 @@ class LiveTopic:
     version: int = 0
     channels: dict[str, str] = field(default_factory=dict)
     """How enabled subscriptions that are not pulled are delivered."""
+    trees: bool = False
+    """Whether some expression is decided on a tree: then a small document may take long too."""
+    costly: bool = False
+    """Whether documents were seen to take long."""
+    checker: pathcast.Index = field(init=False)
+    """An index without subscriptions, to check expressions with: it waits for nothing that is matched."""
     lock: threading.RLock = field(default_factory=threading.RLock)
+    _running: set[pathcast.Cancellation] = field(default_factory=set)
+    _changing: int = 0
+    _turn: threading.Condition = field(default_factory=threading.Condition)
+
+    def __post_init__(self) -> None:
+        self.checker = empty_index(self.settings)
 
     @property
     def retention(self) -> float | None:
@@ -52,20 +73,57 @@ class LiveTopic:
                 adding.append(each)
                 continue
             self.drop([each.id])
-        for start in range(0, len(adding), _CHUNK):
-            register(self.index, adding[start : start + _CHUNK])
+        with self._change():
+            for start in range(0, len(adding), _CHUNK):
+                register(self.index, adding[start : start + _CHUNK])
+        self.trees = self.trees or self._on_trees(adding)
         for each in adding:
             if each.channel != "pull":
                 self.channels[each.id] = each.channel
             elif self.channels:
                 self.channels.pop(each.id, None)
 
+    def _on_trees(self, added: list[Subscription]) -> bool:
+        """Whether one of them is decided on a tree."""
+        judged = self.index
+        if len(added) <= _FEW:  # the figures of a large index take longer than to make a small one
+            judged = empty_index({**self.settings, "schema": None})
+            register(judged, added)
+        return int(judged.stats()["decided_on_tree"]) > 0
+
     def drop(self, ids: Iterable[str]) -> None:
         """Take subscriptions out of the index, as far as they are in it."""
         for id in ids:
             self.channels.pop(id, None)
             if id in self.index:
-                self.index.remove(id)
+                with self._change():
+                    self.index.remove(id)
+
+    @contextlib.contextmanager
+    def _change(self) -> Iterator[None]:
+        """An index that changes waits for what is matched: so that is ended, and begins again after."""
+        with self._turn:
+            self._changing += 1
+            for each in self._running:
+                each.cancel()
+        try:
+            yield
+        finally:
+            with self._turn:
+                self._changing -= 1
+                self._turn.notify_all()
+
+    def look(self, work: Callable[[pathcast.Cancellation], T]) -> T:
+        """Do something with the index that may take long; `Cancelled` when it is to change."""
+        cancellation = pathcast.Cancellation()
+        with self._turn:
+            self._turn.wait_for(lambda: not self._changing)
+            self._running.add(cancellation)
+        try:
+            return work(cancellation)
+        finally:
+            with self._turn:
+                self._running.discard(cancellation)
 
 
 def register(index: pathcast.Index, given: list[Subscription]) -> None:
@@ -136,14 +194,23 @@ class Catalog:
         """Everything that the store has, and nothing that it has no more."""
         found = topics.everything(connection)
         for topic in found:
-            self.follow(connection, topic)
+            with contextlib.suppress(Problem):  # it was logged, and harms no other topic
+                self.follow(connection, topic)
         known = {topic.number for topic in found}
         for live in self.topics():
             if live.number not in known:
                 self.forget(live)
 
     def follow(self, connection: Connection, topic: Topic) -> LiveTopic:
-        """The live topic, brought up to the version that the store has."""
+        """The live topic, brought up to the version that the store has; a `Problem` when that cannot be."""
+        try:
+            return self._followed(connection, topic)
+        except (PathcastError, ValueError) as error:
+            about = {"tenant": topic.tenant, "topic": topic.name, "reason": str(error)}
+            log.error("the index of a topic cannot be made", extra={"about": about})
+            raise unavailable(f"the index of the topic {topic.name!r} cannot be made: {error}") from error
+
+    def _followed(self, connection: Connection, topic: Topic) -> LiveTopic:
         with self._lock:
             live = self._by_number.get(topic.number)
             if live is None:
@@ -180,16 +247,20 @@ class Catalog:
             if self._topics.get((live.tenant, live.name)) is live:
                 del self._topics[live.tenant, live.name]
 
-    def refresh(self, connection: Connection, numbers: Iterable[int]) -> dict[int, LiveTopic]:
+    def refresh(self, connection: Connection, numbers: Iterable[int]) -> dict[int, LiveTopic | Problem]:
         """These topics, at least as new as the store is in this transaction; without those that are gone."""
         stored = topics.versions(connection, numbers)
-        current: dict[int, LiveTopic] = {}
+        current: dict[int, LiveTopic | Problem] = {}
         for number, version in stored.items():
             live = self._by_number.get(number)
             if live is None or live.version < version:
                 row = topics.by_number(connection, number)
                 if row is None:
                     continue
-                live = self.follow(connection, row)
+                try:
+                    live = self.follow(connection, row)
+                except Problem as problem:
+                    current[number] = problem
+                    continue
             current[number] = live
         return current

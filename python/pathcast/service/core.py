@@ -7,23 +7,26 @@ import contextlib
 import gc
 import logging
 import threading
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
+import pathcast
+from pathcast.errors import Cancelled, DocumentError
 from pathcast.service import maintenance
 from pathcast.service.access import TENANT, Access
 from pathcast.service.bell import Bell
 from pathcast.service.catalog import Catalog, LiveTopic
 from pathcast.service.filing import Filing
+from pathcast.service.matching import LARGE, Matching
 from pathcast.service.metrics import Metrics
 from pathcast.service.problems import unavailable, unknown
 from pathcast.service.publishing import Publication, Publisher
 from pathcast.service.quota import Meter
 from pathcast.service.settings import Settings
-from pathcast.service.store import Database, keys, pushes, topics
+from pathcast.service.store import Database, StoreError, keys, pushes, topics
 from pathcast.service.store.keys import SCOPES
 from pathcast.service.webhooks.dispatcher import Dispatcher
 from pathcast.service.writer import Writer
@@ -35,6 +38,7 @@ T = TypeVar("T")
 
 log = logging.getLogger("pathcast.service")
 
+_TRIES = 8  # to match a document before the subscriptions change
 _FOLLOW = 1.0  # seconds between two looks at a store that others change
 
 
@@ -51,6 +55,7 @@ class Service:
         self.meter = Meter(settings.clock)
         publisher = Publisher(self.catalog, settings.clock, self.metrics.matched)
         self.writer = Writer(self.database, publisher.publish)
+        self.matching = Matching()
         self.dispatcher = Dispatcher(self)
         self.ready = False
         self.pending = maintenance.Pending(self)
@@ -68,7 +73,13 @@ class Service:
             if not self.database.shared:  # whoever held a lease on this store is gone
                 pushes.release_all(connection, now)
             if given:
-                if keys.by_digest(connection, keys.digest(given), now) is not None:
+                digest = keys.digest(given)
+                if keys.by_digest(connection, digest, now) is not None:
+                    return None
+                if keys.known(connection, digest):  # a start does not bring it back
+                    if not keys.any_operator(connection, now):
+                        raise StoreError("the key in PATHCAST_ADMIN_KEY was revoked: set another one")
+                    log.warning("the key in PATHCAST_ADMIN_KEY was revoked and counts no more")
                     return None
             elif keys.any_operator(connection, now):
                 return None
@@ -149,6 +160,7 @@ class Service:
         if self._sources is not None:
             await self._sources.stop()
         await asyncio.to_thread(self.writer.close)
+        self.matching.close()
         self.database.close()
 
     async def read(self, look: Callable[[Connection], T]) -> T:
@@ -167,27 +179,55 @@ class Service:
             return live
         if not self.ready:
             raise unavailable("the indexes are being loaded")
-        if live is None and not self.database.shared:
-            raise unknown("topic", name)
 
         def follow(connection: Connection) -> LiveTopic:
             row = topics.find(connection, tenant, name)
             if row is None:
                 raise unknown("topic", name)
+            if not self.database.shared:
+                raise unavailable(f"the index of the topic {name!r} is not loaded")
             return self.catalog.follow(connection, row)
 
         return await self.read(follow)
 
-    def publish(self, publication: Publication) -> asyncio.Future[Publication]:
-        """Queue a document; the result comes when it is durable."""
-        waiter = self.writer.publish(publication.topic.tenant, publication)
-        waiter.add_done_callback(self._published)
-        return waiter
+    async def publish(self, publication: Publication) -> Publication:
+        """Publish a document; returns when it is durable, or raises a `Problem`."""
+        for _ in range(_TRIES):
+            live = self.catalog.by_number(publication.topic.number) or publication.topic
+            if publication.refused is None and (live.costly or len(publication.body) >= LARGE):
+                publication.version, publication.matches = await self.matched(live, publication.body)
+            waiter = self.writer.publish(publication.topic.tenant, publication)
+            waiter.add_done_callback(self._published)
+            done = await waiter
+            if not done.stale:
+                break
+        if done.status == 503:
+            raise unavailable(done.answer["detail"])
+        return done
+
+    async def matched(self, live: LiveTopic, document: bytes) -> tuple[int, Sequence[Any] | DocumentError]:
+        """What a document matches, or why it is refused, at a version of the topic; in a thread."""
+
+        def work(cancellation: pathcast.Cancellation) -> tuple[int, Sequence[Any] | DocumentError]:
+            version = live.version
+            [found] = live.index.match_many([document], cancellation=cancellation)
+            return version, found
+
+        return await self.look(live, work)
+
+    async def look(self, live: LiveTopic, work: Callable[[pathcast.Cancellation], T]) -> T:
+        """Do something with an index that may take long; in a thread, and again if the index changes."""
+        for _ in range(_TRIES):
+            with contextlib.suppress(Cancelled):
+                return await self.matching.apart(live.tenant, lambda: live.look(work))
+        raise unavailable("the subscriptions change faster than the document is matched")
 
     def _published(self, waiter: asyncio.Future[Publication]) -> None:
         if waiter.cancelled() or waiter.exception() is not None:
             return
         done = waiter.result()
+        if done.status == 503:
+            return
         outcome = "repeated" if done.repeated else "accepted" if done.status == 202 else "refused"
         self.metrics.outcomes[outcome].inc()
         self.metrics.bytes.inc(len(done.body))

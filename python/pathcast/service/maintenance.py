@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, delete, func, select, text, update
@@ -29,18 +30,25 @@ _COUNTED = 1_000_000  # pending deliveries are counted up to here
 _BELIEVED = 5.0  # seconds that a count of pending deliveries is believed
 
 
+@dataclass(slots=True)
+class _Count:
+    waiting: int
+    when: float
+    most: int
+    """How far it was counted: keys of a tenant may have different quotas."""
+
+
 class Pending:
     """How many deliveries of a tenant wait: counted in the store, and carried on here for some seconds."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._counts: dict[str, tuple[int, float]] = {}
+        self._counts: dict[str, _Count] = {}
 
     def published(self, tenant: str, matched: int) -> None:
         """More wait."""
         if tenant in self._counts:
-            count, when = self._counts[tenant]
-            self._counts[tenant] = (count + matched, when)
+            self._counts[tenant].waiting += matched
 
     def acknowledged(self, tenant: str) -> None:
         """Fewer wait: count again."""
@@ -49,12 +57,12 @@ class Pending:
     async def check(self, tenant: str, quota: float) -> None:
         """A `Problem` when a tenant has as many waiting as its quota allows."""
         now = self._service.settings.clock()
-        count, when = self._counts.get(tenant, (0, -1.0))
-        if when < 0 or now - when > _BELIEVED:
-            most = int(quota) + 1
-            count = await self._service.read(lambda c: deliveries.pending(c, tenant, most))
-            self._counts[tenant] = (count, now)
-        if count >= quota:
+        count = self._counts.get(tenant)
+        most = int(quota) + 1
+        if count is None or not 0 <= now - count.when <= _BELIEVED or count.waiting >= count.most < most:
+            waiting = await self._service.read(lambda c: deliveries.pending(c, tenant, most))
+            count = self._counts[tenant] = _Count(waiting, now, most)
+        if count.waiting >= quota:
             raise too_much("pending deliveries", quota, 5)
 
 

@@ -9,6 +9,7 @@ from fastapi.responses import JSONResponse
 from pathcast.errors import DocumentError, XPathError, printable
 
 MEDIA_TYPE = "application/problem+json"
+_LONGEST = 86_400.0  # seconds that anybody is told to wait
 
 
 class Problem(Exception):  # noqa: N818 - RFC 9457 calls it so
@@ -82,7 +83,7 @@ def forbidden(detail: str) -> Problem:
 
 def too_much(what: str, limit: float, retry: float) -> Problem:
     """A quota that is used up."""
-    seconds = str(max(1, round(retry + 0.5)))
+    seconds = str(max(1, round(min(retry, _LONGEST) + 0.5)))
     detail = f"the quota of {limit:g} {what} is used up; try again in {seconds} s"
     return Problem(429, "quota", "A quota is used up", detail, headers={"Retry-After": seconds}, quota=what)
 

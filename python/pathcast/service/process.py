@@ -12,10 +12,13 @@ from types import FrameType
 from typing import Any
 
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from pathcast.service.app import create_playground, create_server
 from pathcast.service.core import Service
 from pathcast.service.settings import Settings
+
+HEAD = 64 << 10  # bytes of a request before its body, beyond the first piece that comes
 
 
 class Lines(logging.Formatter):
@@ -33,6 +36,32 @@ class Lines(logging.Formatter):
         if record.exc_info:
             entry["error"] = self.formatException(record.exc_info)
         return json.dumps(entry, ensure_ascii=True)
+
+
+class BoundedHeads(HttpToolsProtocol):
+    """The server's protocol with a bound on the head of a request, which it collects as long as it grows."""
+
+    _heading = False
+    _size = 0
+
+    def on_message_begin(self) -> None:
+        """A head begins."""
+        self._heading, self._size = True, 0
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """It ends."""
+        self._heading = False
+        super().on_headers_complete()
+
+    def data_received(self, data: bytes) -> None:
+        """Read on, unless the head has become too long."""
+        grows = self._heading
+        super().data_received(data)
+        if grows and self._heading:
+            self._size += len(data)
+            if self._size > HEAD and not self.transport.is_closing():
+                self.send_400_response("The head of the request is too large.")
 
 
 def log_to_stderr() -> None:
@@ -61,6 +90,7 @@ def serve(settings: Settings) -> None:
         proxy_headers=False,  # a client's own word about its address is not believed
         timeout_graceful_shutdown=5,
         backlog=2048,
+        http=BoundedHeads,
     )
     _run(_Server(config, service))
 

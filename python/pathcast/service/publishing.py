@@ -10,6 +10,7 @@ PostgreSQL a lock on the topic sees to that; on SQLite there is one writer.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,11 +18,15 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from pathcast.errors import DocumentError
+import pathcast
+from pathcast.errors import Cancelled, DocumentError
 from pathcast.service.catalog import Catalog, LiveTopic
-from pathcast.service.problems import Problem, bad_document, unknown
+from pathcast.service.problems import Problem, bad_document, unavailable, unknown
 from pathcast.service.settings import Clock
 from pathcast.service.store import dead_letters, documents, listening, matches, pushes, tallies, topics
+
+_LONG = 0.1  # seconds after which the documents of a topic are matched before their transaction
+_LONGEST = 0.5  # seconds that matching may take in a transaction
 
 
 @dataclass(slots=True, eq=False)
@@ -47,6 +52,8 @@ class Publication:
     document: str | None = None
     number: int = 0
     repeated: bool = False
+    stale: bool = False
+    """It takes long, so it must be matched before the transaction, and was not since the last change."""
 
 
 class Publisher:
@@ -60,22 +67,21 @@ class Publisher:
     def publish(self, connection: Connection, batch: list[Publication]) -> None:
         """Store these documents; afterwards each has its status and answer."""
         for each in batch:  # it may be the second try
-            each.status, each.repeated = 0, False
+            each.status, each.repeated, each.stale = 0, False, False
         numbers = sorted({each.topic.number for each in batch})
         for number in numbers:
             topics.hold(connection, number)
         current = self._catalog.refresh(connection, numbers)
         for topic in numbers:
             mine = [each for each in batch if each.topic.number == topic]
-            live = current.get(topic)
-            if live is None:
+            live = current.get(topic) or unknown("topic", mine[0].topic.name)
+            if isinstance(live, Problem):
                 for each in mine:
-                    problem = unknown("topic", each.topic.name)
-                    each.status, each.answer = problem.status, problem.answer()
+                    each.status, each.answer = live.status, live.answer()
                 continue
             first = _first_of_their_key(connection, live, mine)
             self._match(live, first)
-            self._store(connection, live, first)
+            self._store(connection, live, [each for each in first if not each.stale])
             _repeat(mine)
 
     def _match(self, live: LiveTopic, batch: list[Publication]) -> None:
@@ -89,8 +95,18 @@ class Publisher:
         if not unmatched:
             return
         began = time.perf_counter()
-        results = live.index.match_many([each.body for each in unmatched])
-        self._observe((time.perf_counter() - began) / len(unmatched), len(unmatched))
+        try:
+            results = _bounded(live, [each.body for each in unmatched])
+        except Cancelled:
+            live.costly = True
+            for each in unmatched:
+                problem = unavailable("the subscriptions change faster than the document is matched")
+                each.stale, each.status, each.answer = True, problem.status, problem.answer()
+            return
+        took = (time.perf_counter() - began) / len(unmatched)
+        self._observe(took, len(unmatched))
+        if took > _LONG:
+            live.costly = True
         for each, result in zip(unmatched, results, strict=True):
             each.matches, each.version = result, live.version
 
@@ -130,6 +146,19 @@ class Publisher:
         keyed = [each for each in batch if each.key is not None]
         if keyed:
             documents.remember(connection, [_remembered(each, now) for each in keyed])
+
+
+def _bounded(live: LiveTopic, bodies: list[bytes]) -> Sequence[Any]:
+    """What documents match; `Cancelled` when finding out takes long."""
+    if not (live.trees or live.costly):
+        return live.index.match_many(bodies)
+    cancellation = pathcast.Cancellation()
+    timer = threading.Timer(_LONGEST, cancellation.cancel)
+    timer.start()
+    try:
+        return live.index.match_many(bodies, cancellation=cancellation)
+    finally:
+        timer.cancel()
 
 
 def _row(each: Publication, id: str, now: float) -> dict[str, Any]:

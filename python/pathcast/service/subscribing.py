@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -36,25 +36,39 @@ async def put_topic(service: Service, tenant: str, name: str, settings: dict[str
 
     def work(connection: Connection) -> tuple[LiveTopic, bool]:
         now = service.settings.clock()
-        known = topics.find(connection, tenant, name)
+        known = topics.find(connection, tenant, name, lock=True)
         if known is None:
             created = topics.create(connection, tenant, name, settings, now)
             return LiveTopic(created.number, tenant, name, settings, index), True
-        live = service.catalog.follow(connection, known)
         if known.settings == settings:
-            return live, False
+            return service.catalog.follow(connection, known), False
         rebuilt = LiveTopic(known.number, tenant, name, settings, index, known.version + 1)
         try:
-            rebuilt.apply(subscriptions.everything(connection, known.number))
+            rebuilt.apply(_suiting(index, subscriptions.everything(connection, known.number)))
         except SubscriptionErrors as error:
             id, first = error.failures[0]
-            title = "The settings do not suit the topic's subscriptions"
-            raise Problem(422, "topic-settings", title, f"{id}: {first}", subscription=id) from None
+            raise _unsuitable(str(id), str(first)) from None
         topics.set_settings(connection, known.number, settings)
         return rebuilt, False
 
     done = await service.writer.run(tenant, work, alone=True, after=lambda d: service.catalog.install(d[0]))
     return done[1]
+
+
+def _suiting(index: pathcast.Index, given: Iterable[Subscription]) -> Iterator[Subscription]:
+    """The same. Those that are paused go into no index, so they are checked here: they may go on later."""
+    for each in given:
+        if not each.enabled:
+            try:
+                check(index, each)
+            except Problem as problem:
+                raise _unsuitable(each.id, problem.detail) from None
+        yield each
+
+
+def _unsuitable(id: str, detail: str) -> Problem:
+    title = "The settings do not suit the topic's subscriptions"
+    return Problem(422, "topic-settings", title, f"{id}: {detail}", subscription=id)
 
 
 async def remove_topic(service: Service, live: LiveTopic) -> None:
@@ -97,7 +111,11 @@ async def put(
     put: list[Subscription] = []
 
     def work(connection: Connection) -> tuple[list[bool], int]:
-        version = _next_version(connection, live)
+        topic = _advance(connection, live)
+        if topic.settings != live.settings:  # they changed since the expressions were checked
+            index = catalog.empty_index(topic.settings)
+            for each in given:
+                check(index, each)
         known = subscriptions.named(connection, live.number, [each.id for each in given])
         if quota is not None:
             more = len({each.id for each in given} - known.keys())
@@ -106,7 +124,7 @@ async def put(
         put[:] = [_with_secret(each, known.get(each.id)) for each in given]
         newest = documents.newest(connection, live.number)
         now = service.settings.clock()
-        return subscriptions.put(connection, live.number, put, version, now, newest), version
+        return subscriptions.put(connection, live.number, put, topic.version, now, newest), topic.version
 
     def after(done: tuple[list[bool], int]) -> None:
         _follow(service, live, done[1], lambda: live.apply(put))
@@ -115,11 +133,31 @@ async def put(
     return list(zip(put, new, strict=True))
 
 
+async def pause(service: Service, live: LiveTopic, id: str, enabled: bool) -> Subscription:
+    """Pause a subscription as it is now, or let it go on; a `Problem` when there is none."""
+    put: list[Subscription] = []
+
+    def work(connection: Connection) -> int:
+        topic = _advance(connection, live)
+        known = subscriptions.find(connection, live.number, id)
+        if known is None:
+            raise unknown("subscription", id)
+        put[:] = [replace(known, enabled=enabled)]
+        subscriptions.put(connection, live.number, put, topic.version, service.settings.clock(), 0)
+        return topic.version
+
+    def after(version: int) -> None:
+        _follow(service, live, version, lambda: live.apply(put))
+
+    await service.writer.run(live.tenant, work, alone=True, after=after)
+    return put[0]
+
+
 async def remove(service: Service, live: LiveTopic, id: str) -> None:
     """Take one subscription away; a `Problem` when there is none."""
 
     def work(connection: Connection) -> int:
-        version = _next_version(connection, live)
+        version = _advance(connection, live).version
         if not subscriptions.remove(connection, live.number, [id], version, service.settings.clock()):
             raise unknown("subscription", id)
         return version
@@ -131,11 +169,11 @@ async def remove(service: Service, live: LiveTopic, id: str) -> None:
     service.bell.ring(live.number, [id])
 
 
-def _next_version(connection: Connection, live: LiveTopic) -> int:
-    version = topics.advance(connection, live.number)
-    if version is None:
+def _advance(connection: Connection, live: LiveTopic) -> topics.Topic:
+    topic = topics.advance(connection, live.number)
+    if topic is None:
         raise unknown("topic", live.name)
-    return version
+    return topic
 
 
 def _follow(service: Service, live: LiveTopic, version: int, apply: Callable[[], None]) -> None:

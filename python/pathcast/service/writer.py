@@ -13,14 +13,15 @@ matched.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DataError, SQLAlchemyError
 
 from pathcast.service.problems import Problem, unavailable
 from pathcast.service.publishing import Publication
@@ -178,11 +179,8 @@ class Writer:
             if isinstance(job.work, Publication):
                 job.result = job.work
                 continue
-            try:
-                with connection.begin_nested():
-                    job.result = job.work(connection)
-            except Problem as problem:  # this job alone is refused
-                job.error = problem
+            with _apart(connection, job):
+                job.result = job.work(connection)
 
     def _documents(self, connection: Connection, jobs: list[tuple[Job[Any], Publication]]) -> None:
         """All documents at once; if that fails, one by one, so that one cannot harm the others."""
@@ -195,11 +193,22 @@ class Writer:
                 if isinstance(error, SQLAlchemyError) and getattr(error, "connection_invalidated", False):
                     raise
         for job, publication in jobs:
-            try:
-                with connection.begin_nested():
-                    self._publish(connection, [publication])
-            except Problem as problem:
-                job.error = problem
+            with _apart(connection, job):
+                self._publish(connection, [publication])
+
+
+@contextlib.contextmanager
+def _apart(connection: Connection, job: Job[Any]) -> Iterator[None]:
+    """What goes wrong is this job's alone, unless the store fails: then the transaction may be gone."""
+    try:
+        with connection.begin_nested():
+            yield
+    except DataError as error:  # a value that the database cannot hold
+        job.error = _refused(error)
+    except SQLAlchemyError:
+        raise
+    except Exception as error:
+        job.error = error
 
 
 def _refused(error: SQLAlchemyError) -> Problem:

@@ -229,7 +229,7 @@ ANSWERS: dict[tuple[str, str], Answer] = {
             "reason": None,
             "seconds": 0.021,
         },
-        bad=(404, 409),
+        bad=(404, 409, 429),
     ),
     ("get", S + "/deliveries"): Answer(
         good={200: "The deliveries, perhaps none, and where to go on."},
@@ -283,7 +283,7 @@ ANSWERS: dict[tuple[str, str], Answer] = {
     ("post", "/v1/keys/{id}/rotate"): Answer(
         good={201: "The new key; its secret is shown this once."},
         example=_KEY | {"key": "pck_…"},
-        bad=(404, 422),
+        bad=(404, 409, 422),
     ),
     ("get", "/v1/keys/self"): Answer(good={200: "The key without its secret."}, example=_KEY),
 }

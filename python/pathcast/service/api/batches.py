@@ -13,8 +13,12 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from pathcast.errors import DocumentError
 from pathcast.service.api.mistakes import sentence
-from pathcast.service.api.requests import unpacked
+from pathcast.service.api.requests import too_large, unpacked
 from pathcast.service.problems import Problem
+
+TOGETHER = 4  # times the limit of a document that a batch may have, packed and unpacked
+_MOST = 10_000  # documents
+_HEADER = re.compile("[ -~]{1,255}")  # what everybody can send as a header
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +52,23 @@ def part(body: bytes, headers: Mapping[str, str | None], limit: int) -> Part:
     try:
         document = unpacked(body, headers.get("content-encoding"), kind, limit)
     except DocumentError as error:
-        return Part(body, kind, key, refused=error)
+        return Part(body, kind if kind and _HEADER.fullmatch(kind) else None, key, refused=error)
     if len(document) > limit:
         raise Problem(413, "too-large", "The document is too large", f"at most {limit:,} bytes")
     return Part(document, _xml_type(kind), key)
 
 
 def _xml_type(kind: str | None) -> str:
-    """What receivers are told: the type that came, unless it is of the wrapping or a client's default.
+    """What receivers are told: the type that came, unless it is of the wrapping, a client's default, or none.
 
     >>> _xml_type("application/atom+xml; charset=utf-8"), _xml_type("application/gzip")
     ('application/atom+xml; charset=utf-8', 'application/xml')
+    >>> _xml_type("text/x\\r\\nSet-Cookie: a=b/xml"), _xml_type("text/\u20ac+xml")
+    ('application/xml', 'application/xml')
     """
     media = (kind or "").partition(";")[0].strip().lower()
-    return kind if kind and media.endswith(("/xml", "+xml", "text/html")) else "application/xml"
+    sound = kind and _HEADER.fullmatch(kind) and media.endswith(("/xml", "+xml", "text/html"))
+    return kind if kind and sound else "application/xml"
 
 
 def _checked(body: bytes, headers: Mapping[str, str | None], limit: int) -> Part:
@@ -71,16 +78,34 @@ def _checked(body: bytes, headers: Mapping[str, str | None], limit: int) -> Part
         return Part(problem=problem)
 
 
-def parts(body: bytes, content_type: str, limit: int) -> Iterator[Part]:
-    """The documents of a batch."""
+def read(body: bytes, encoding: str | None, content_type: str, limit: int) -> list[Part]:
+    """The documents of a batch; a `Problem` when they are too many, or too long together."""
+    whole = TOGETHER * limit
+    found: list[Part] = []
+    size = 0
+    for each in _parts(unpacked(body, encoding, None, whole), content_type, limit):
+        found.append(each)
+        size += len(each.body)
+        if size > whole:  # parts may be packed too
+            raise too_large(whole)
+        if len(found) > _MOST:
+            raise _too_many()
+    return found
+
+
+def _too_many() -> Problem:
+    return Problem(413, "too-large", "The batch is too large", f"at most {_MOST:,} documents")
+
+
+def _parts(body: bytes, content_type: str, limit: int) -> Iterator[Part]:
     media, _, parameters = content_type.partition(";")
     media = media.strip().lower()
     if media == "multipart/mixed":
         yield from _multipart(body, _boundary(parameters), limit)
     elif media in ("application/x-ndjson", "application/jsonl", "application/json-lines", "application/json"):
-        for line in body.split(b"\n"):
-            if line.strip():
-                yield _line(line, limit)
+        for found in re.finditer(rb"[^\n]+", body):
+            if found[0].strip():
+                yield _line(found[0], limit)
     else:
         detail = f"{media!r}: send multipart/mixed or application/x-ndjson"
         raise Problem(415, "media-type", "A batch of this type is not known", detail)
@@ -111,7 +136,9 @@ def _boundary(parameters: str) -> bytes:
 def _multipart(body: bytes, boundary: bytes, limit: int) -> Iterator[Part]:
     """Split at the delimiter lines alone, so that no byte of a document changes; bare line feeds will do."""
     delimiter = re.compile(rb"(?:\A|\r?\n)--" + re.escape(boundary) + rb"(?:--|(?=[ \t]*\r?\n))")
-    found = list(delimiter.finditer(body))
+    found = list(itertools.islice(delimiter.finditer(body), _MOST + 2))
+    if len(found) > _MOST + 1:
+        raise _too_many()
     if not found or not found[-1][0].endswith(b"--"):
         raise Problem(400, "multipart", "The batch cannot be read", "the last boundary is missing")
     for begin, end in itertools.pairwise(found):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -89,7 +88,7 @@ async def redrive(request: Request, id: str) -> Response:
     found = await service.read(lambda connection: dead_letters.body(connection, letter.number))
     if found is None:
         raise unknown("dead letter", id)
-    [matched] = await asyncio.to_thread(live.index.match_many, [found])
+    _, matched = await service.matched(live, found)
     if isinstance(matched, DocumentError):
         raise bad_document(matched, dead_letter=letter.id)
     # The key keeps a second call, or one after a crash, from publishing it twice.

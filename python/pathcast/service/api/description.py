@@ -31,7 +31,7 @@ PROBLEM = {
     },
 }
 _PROBLEMS = {
-    400: "The document is not well-formed, or a cursor, a key or the batch cannot be read.",
+    400: "The document is not well-formed, or the address, a cursor, a key or the batch cannot be read.",
     401: "The key is missing, unknown, revoked or expired.",
     403: "The key may not do this.",
     404: "There is no such thing, or the key does not see it.",
@@ -110,7 +110,11 @@ def _complete(schema: dict[str, Any]) -> dict[str, Any]:
     for path, methods in schema["paths"].items():
         for method, operation in methods.items():
             answer = ANSWERS[method, path]
-            bad = answer.bad if path in _OPEN else (*answer.bad, 401, 403, 503)
+            bad = set(answer.bad) if path in _OPEN else {*answer.bad, 400, 401, 403, 503}
+            if any(each["in"] == "query" for each in operation.get("parameters", ())):
+                bad.add(422)
+            if "application/json" in operation.get("requestBody", {}).get("content", {}):
+                bad |= {413, 415, 422}
             if path not in _OPEN:
                 operation["security"] = [{"key": []}]
             problems = {str(status): _bad(told) for status, told in _PROBLEMS.items() if status in bad}

@@ -24,12 +24,11 @@ from pathcast.service.store import documents, matches, pushes, subscriptions
 from pathcast.service.store.deliveries import delivery_id
 from pathcast.service.store.documents import Document
 from pathcast.service.store.keys import Key
+from pathcast.service.store.subscriptions import Subscription
 
 router = APIRouter(tags=["documents"])
 
-_LARGE = 256 << 10  # bytes from which a document is matched in a thread of its own, before the transaction
 _KEY = 255  # characters of an idempotency key
-_BATCH = 10_000  # documents
 _TOGETHER = 1_000  # of a batch that are queued at a time
 _EXPLAINED = 20  # subscriptions for which one answer says why
 
@@ -38,20 +37,14 @@ async def _send(service: Service, live: LiveTopic, part: Part, trace: str | None
     """Publish one document; returns when it is durable."""
     began = time.perf_counter()
     body, key = part.body, part.key
-    if key is not None and not 0 < len(key) <= _KEY:
-        raise Problem(400, "idempotency-key", "The Idempotency-Key is not valid", f"1 to {_KEY} characters")
+    if key is not None and (not 0 < len(key) <= _KEY or "\0" in key):
+        detail = f"1 to {_KEY} characters, none of them U+0000"
+        raise Problem(400, "idempotency-key", "The Idempotency-Key is not valid", detail)
     digest = hashlib.sha256(body).hexdigest() if key is not None else ""
     publication = Publication(live, body, digest, part.content_type, key, trace, refused=part.refused)
-    if len(body) >= _LARGE and part.refused is None:
-        publication.version = live.version
-        publication.matches = await asyncio.to_thread(_matched, live, body)
     done = await service.publish(publication)
     service.metrics.published(time.perf_counter() - began)
     return done
-
-
-def _matched(live: LiveTopic, body: bytes) -> Any:
-    return live.index.match_many([body])[0]
 
 
 async def _within_quota(service: Service, key: Key, count: int, size: int) -> None:
@@ -77,11 +70,13 @@ async def publish(request: Request, topic: str) -> Response:
     """
     service, key = await requests.allowed(request, "publish", topic=topic)
     live = await service.topic(key.tenant, topic)
-    part = batches.part(
-        await requests.read_body(request, service.settings.document_bytes),
-        request.headers,
-        service.settings.document_bytes,
-    )
+    limit = service.settings.document_bytes
+    body = await requests.read_body(request, limit)
+    headers = request.headers
+    if requests.is_packed(headers.get("content-encoding"), headers.get("content-type")):
+        part = await asyncio.to_thread(batches.part, body, headers, limit)
+    else:
+        part = batches.part(body, headers, limit)
     await _within_quota(service, key, 1, len(part.body))
     done = await _send(service, live, part, requests.trace(request))
     response = requests.answer(done.answer, done.status)
@@ -117,11 +112,9 @@ async def batch(request: Request, topic: str) -> Response:
     service, key = await requests.allowed(request, "publish", topic=topic)
     live = await service.topic(key.tenant, topic)
     limit = service.settings.document_bytes
-    body = await requests.read_body(request, 4 * limit)
-    body = requests.unpacked(body, request.headers.get("content-encoding"), None, 4 * limit)
-    given = list(batches.parts(body, request.headers.get("content-type", ""), limit))
-    if len(given) > _BATCH:
-        raise Problem(413, "too-large", "The batch is too large", f"at most {_BATCH:,} documents")
+    body = await requests.read_body(request, batches.TOGETHER * limit)
+    encoding, kind = request.headers.get("content-encoding"), request.headers.get("content-type", "")
+    given = await asyncio.to_thread(batches.read, body, encoding, kind, limit)
     good = [part for part in given if part.problem is None]
     await _within_quota(service, key, len(good), sum(len(part.body) for part in good))
     trace = requests.trace(request)
@@ -195,13 +188,12 @@ async def get(
     limit = requests.limited(limit)
     name = _topic_name(service, document) or ""
 
-    def look(connection: Connection) -> tuple[list[str], list[dict[str, Any]]]:
+    def look(connection: Connection) -> tuple[list[str], list[dict[str, Any]], list[Subscription], bytes]:
         found = matches.of_document(connection, document.topic, document.number, cursor, limit + 1)
         ids = found[:limit]
         known = subscriptions.named(connection, document.topic, ids)
         pushed = pushes.of_document(connection, document.number, ids)
         body = documents.body(connection, document.number) or b""
-        live = service.catalog.by_number(document.topic)
         items: list[dict[str, Any]] = []
         for id in ids:
             item: dict[str, Any] = {"id": delivery_id(document.id, name, id), "subscription": id}
@@ -209,20 +201,31 @@ async def get(
             if one is not None:
                 item |= {"xpath": one.xpath, "channel": one.channel}
                 item["state"] = "acknowledged" if one.acked >= document.number else "pending"
-                if explain and live is not None and len(items) < _EXPLAINED:
-                    item["why"] = _why(one, live.settings, body)
             if id in pushed:
                 push = pushed[id]
                 item |= {"state": push["state"], "attempts": push["attempts"], "reason": push["reason"]}
             items.append(item)
-        return found, items
+        explaining = [known[id] for id in ids[:_EXPLAINED] if id in known] if explain else []
+        return found, items, explaining, body
 
-    found, items = await service.read(look)
+    found, items, explaining, content = await service.read(look)
+    live = service.catalog.by_number(document.topic)
+    if live is not None and explaining:
+        settings = live.settings
+        reasons = await service.matching.apart(
+            live.tenant, lambda: {each.id: _why(each, settings, content) for each in explaining}
+        )
+        items = [_with_why(item, reasons) for item in items]
     after = found[limit - 1] if len(found) > limit else None
     return requests.answer({**_head(service, document), "deliveries": items, "cursor": after})
 
 
-def _why(one: Any, settings: dict[str, Any], body: bytes) -> dict[str, Any] | None:
+def _with_why(item: dict[str, Any], reasons: dict[str, Any]) -> dict[str, Any]:
+    id = item["subscription"]
+    return {**item, "why": reasons[id]} if id in reasons else item
+
+
+def _why(one: Subscription, settings: dict[str, Any], body: bytes) -> dict[str, Any] | None:
     try:
         return explained(one, settings, body)
     except PathcastError:  # the expression has changed since

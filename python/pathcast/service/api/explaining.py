@@ -13,6 +13,7 @@ from pathcast.service.access import from_this_machine
 from pathcast.service.api import requests
 from pathcast.service.api.models import CheckBody
 from pathcast.service.catalog import values
+from pathcast.service.core import Service
 from pathcast.service.problems import Problem, bad_expression
 from pathcast.service.store.subscriptions import Subscription
 
@@ -25,11 +26,15 @@ _TEXT = 200  # characters of a node's text
 @router.post("/v1/check", summary="Check an expression, perhaps on a document")
 async def check(request: Request, body: CheckBody) -> Response:
     """Whether it is sound; with a document also why it matches or not, step by step. Nothing is stored."""
-    playground = getattr(request.app.state, "service", None) is None
-    if not playground and not from_this_machine(request):
-        await requests.allowed(request, "read")
+    service: Service | None = getattr(request.app.state, "service", None)
+    tenant = ""
+    if service is not None and not from_this_machine(request):
+        _, key = await requests.allowed(request, "read")
+        tenant = key.tenant
     try:
-        return requests.answer(await asyncio.to_thread(_checked, body))
+        if service is None:
+            return requests.answer(await asyncio.to_thread(_checked, body))
+        return requests.answer(await service.matching.apart(tenant, lambda: _checked(body)))
     except XPathError as error:
         raise bad_expression(error, ok=False, message=error.message) from None
     except DocumentError:

@@ -15,7 +15,7 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pathcast.service.api import deliveries, documents, topics
 from pathcast.service.api.models import NAME
@@ -44,10 +44,11 @@ class Plain(Request):
 
 
 class Hot:
-    """A layer that answers the hot calls; `failed` turns an error into an answer, or into nothing."""
+    """A layer that answers the hot calls and leaves the others; `failed` turns an error into an answer."""
 
-    def __init__(self, app: FastAPI, failed: Callable[[Exception], Response | None]) -> None:
+    def __init__(self, app: FastAPI, others: ASGIApp, failed: Callable[[Exception], Response | None]) -> None:
         self._app = app
+        self._others = others
         self._failed = failed
         self._posts: dict[str, Callable[[Request, str], Awaitable[Response]]] = {
             "documents": documents.publish,
@@ -57,7 +58,7 @@ class Hot:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         call = self._call(scope, receive) if scope["type"] == "http" else None
         if call is None:
-            await self._app(scope, receive, send)
+            await self._others(scope, receive, send)
             return
         try:
             response = await call

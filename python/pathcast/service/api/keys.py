@@ -8,10 +8,11 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from sqlalchemy import Connection
 
+from pathcast.service.access import sees
 from pathcast.service.api import requests
 from pathcast.service.api.models import KeyBody, RotateBody
 from pathcast.service.core import Service
-from pathcast.service.problems import forbidden, unknown
+from pathcast.service.problems import Problem, forbidden, unknown
 from pathcast.service.pulling import iso, read_cursor
 from pathcast.service.store import keys
 from pathcast.service.store.keys import Key
@@ -45,6 +46,7 @@ async def create(request: Request, body: KeyBody) -> Response:
     service, own = await requests.allowed(request, "admin")
     if body.tenant != own.tenant and not own.operator:
         raise forbidden(f"the key is not for the tenant {body.tenant!r}")
+    _within(own, tuple(body.topics))
     secret = keys.new_secret()
 
     def work(connection: Connection) -> Key:
@@ -81,15 +83,24 @@ async def _find(request: Request, id: str) -> tuple[Service, Key, Key]:
     found = await service.read(lambda connection: keys.find(connection, id))
     if found is None or (found.tenant != own.tenant and not own.operator):
         raise unknown("key", id)
+    if found.operator and not own.operator:
+        raise forbidden("the key belongs to the first administrator")
+    _within(own, found.topics)
     return service, own, found
+
+
+def _within(own: Key, topics: tuple[str, ...]) -> None:
+    """A `Problem` unless a key sees all that another one sees, or is to see."""
+    for pattern in topics:
+        if not sees(own, pattern):  # a `*` in it is a letter that only a `*` stands for
+            raise forbidden(f"the key is not for the topics {pattern!r}")
 
 
 @router.delete("/v1/keys/{id}", status_code=204, summary="Revoke a key")
 async def revoke(request: Request, id: str) -> Response:
     """At once in this process, and in others on the same database within a second."""
     service, own, found = await _find(request, id)
-    now = service.settings.clock()
-    await service.writer.run(own.tenant, lambda connection: keys.expire(connection, found.id, now))
+    await service.writer.run(own.tenant, lambda connection: keys.revoke(connection, found.id))
     service.access.forget()
     _log("revoked", found, own)
     return Response(status_code=204)
@@ -100,12 +111,17 @@ async def revoke(request: Request, id: str) -> Response:
 async def rotate(request: Request, id: str, body: RotateBody | None = None) -> Response:
     """A new key with the same rights; the old one counts for `grace` seconds more."""
     service, own, found = await _find(request, id)
+    if found.expires is not None and found.expires <= service.settings.clock():
+        raise Problem(409, "expired", "The key has ended", f"key {id!r} was revoked, or its grace is over")
     secret = keys.new_secret()
     grace = (body or RotateBody()).grace
 
     def work(connection: Connection) -> Key:
         now = service.settings.clock()
-        keys.expire(connection, found.id, now + grace)
+        if grace:
+            keys.expire(connection, found.id, now + grace)
+        else:
+            keys.revoke(connection, found.id)
         return keys.create(
             connection,
             secret,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Annotated, Any, Literal
 
@@ -65,9 +66,11 @@ def _shown(*examples: dict[str, Any]) -> ConfigDict:
 
 
 def _encode(given: Any) -> None:
-    """Try all text in it."""
+    """Try all text and all numbers in it."""
     if isinstance(given, str):
         given.encode()
+    elif isinstance(given, float) and not math.isfinite(given):
+        raise ValueError(f"{given} is not a number that JSON can hold")
     elif isinstance(given, dict):
         for name, value in given.items():
             _encode(name)
@@ -78,18 +81,20 @@ def _encode(given: Any) -> None:
 
 
 class Body(BaseModel):
-    """A body with no fields but those that are named, and no text that is not Unicode."""
+    """A body with no fields but those that are named, Unicode in all texts, and finite numbers."""
 
     model_config = ConfigDict(extra="forbid")
 
     @model_validator(mode="before")
     @classmethod
     def _unicode(cls, given: Any) -> Any:
-        """JSON can write half of a surrogate pair, which no store and no answer can hold."""
+        """JSON can write half of a surrogate pair, and 1e999, which no store and no answer can hold."""
         try:
             _encode(given)
         except UnicodeEncodeError as error:
             raise ValueError(f"U+{ord(error.object[error.start]):04X} is half a character") from None
+        except RecursionError:
+            raise ValueError("it is nested too deeply") from None
         return given
 
 
@@ -287,9 +292,10 @@ class KeyBody(Body):
     scopes: list[Literal["publish", "subscribe", "read", "admin"]] = Field(
         min_length=1, description="What it may do; `admin` stands for all."
     )
-    topics: Annotated[list[str], BeforeValidator(lambda given: ["*"] if given is None else given)] = Field(
-        default_factory=lambda: ["*"], description="Names; `*` stands for any part."
-    )
+    topics: Annotated[
+        list[Annotated[str, Field(pattern=r"^[A-Za-z0-9._*-]{1,128}$")]],
+        BeforeValidator(lambda given: ["*"] if given is None else given),
+    ] = Field(default_factory=lambda: ["*"], description="Names; `*` stands for any part.")
     quota: Annotated[QuotaBody, BeforeValidator(lambda given: given or {})] = Field(
         default_factory=lambda: QuotaBody(), description="What it may use; nothing means no bounds."
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import zlib
@@ -16,7 +17,10 @@ from pathcast.service.core import Service
 from pathcast.service.problems import Problem
 from pathcast.service.store.keys import Key
 
+LINES = "application/x-ndjson"
 _SLICE = 1 << 20  # bytes unpacked at a time
+_PIECE = 16 << 10  # bytes that zlib gets at a time
+_MEMBERS = 10_000  # of a gzip file
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -41,7 +45,7 @@ async def read_body(request: Request, limit: int) -> bytes:
     """The body as it came; a `Problem` as soon as it is longer than the limit."""
     declared = request.headers.get("content-length")
     if declared is not None and declared.isdigit() and int(declared) > limit:
-        raise _too_large(limit)
+        raise too_large(limit)
     parts: list[bytes] = []
     size = 0
     more = True
@@ -52,7 +56,7 @@ async def read_body(request: Request, limit: int) -> bytes:
         chunk: bytes = message.get("body", b"")
         size += len(chunk)
         if size > limit:
-            raise _too_large(limit)
+            raise too_large(limit)
         parts.append(chunk)
         more = message.get("more_body", False)
     return parts[0] if len(parts) == 1 else b"".join(parts)
@@ -61,7 +65,19 @@ async def read_body(request: Request, limit: int) -> bytes:
 async def read_document(request: Request, limit: int) -> bytes:
     """The document in a request, unpacked."""
     body = await read_body(request, limit)
-    return unpacked(body, request.headers.get("content-encoding"), request.headers.get("content-type"), limit)
+    encoding, media = request.headers.get("content-encoding"), request.headers.get("content-type")
+    if not is_packed(encoding, media):
+        return unpacked(body, encoding, media, limit)
+    return await asyncio.to_thread(unpacked, body, encoding, media, limit)
+
+
+def is_packed(encoding: str | None, content_type: str | None) -> bool:
+    """Whether a body is said to be a gzip file: unpacking takes long enough for a thread."""
+    packed = (encoding or "").strip().lower()
+    media = (content_type or "").partition(";")[0].strip().lower()
+    return packed in ("gzip", "x-gzip") or (
+        not packed and media in ("application/gzip", "application/x-gzip")
+    )
 
 
 def unpacked(body: bytes, encoding: str | None, content_type: str | None, limit: int) -> bytes:
@@ -70,10 +86,9 @@ def unpacked(body: bytes, encoding: str | None, content_type: str | None, limit:
     >>> unpacked(zlib.compress(b"<a/>", wbits=31), "gzip", None, 100)
     b'<a/>'
     """
-    packed = (encoding or "").strip().lower()
-    media = (content_type or "").partition(";")[0].strip().lower()
-    if packed in ("gzip", "x-gzip") or (not packed and media in ("application/gzip", "application/x-gzip")):
+    if is_packed(encoding, content_type):
         return _gunzip(body, limit)
+    packed = (encoding or "").strip().lower()
     if packed not in ("", "identity"):
         detail = f"Content-Encoding {packed!r}: send gzip, or nothing"
         raise Problem(415, "encoding", "This encoding is not known", detail)
@@ -81,29 +96,39 @@ def unpacked(body: bytes, encoding: str | None, content_type: str | None, limit:
 
 
 def _gunzip(body: bytes, limit: int) -> bytes:
+    """All members of a gzip file. What zlib leaves over is copied, so it gets little at a time."""
     found: list[bytes] = []
-    size = 0
-    left = body
-    while left:  # a gzip file may have several members
-        member = zlib.decompressobj(wbits=31)
+    size = members = at = 0
+    member: Any = None
+    left = b""
+    while left or at < len(body) or member is not None:
+        if not left:
+            left = body[at : at + _PIECE]
+            at += len(left)
+        if member is None:
+            members += 1
+            member = zlib.decompressobj(wbits=31)
         try:
-            while not member.eof:
-                piece = member.decompress(left, _SLICE)
-                size += len(piece)
-                if size > limit:
-                    raise _too_large(limit)
-                found.append(piece)
-                left = member.unconsumed_tail
-                if not (left or piece or member.eof):
-                    raise zlib.error("the end is missing")
+            piece = member.decompress(left, _SLICE)
+            size += len(piece)
+            if size > limit:
+                raise too_large(limit)
+            found.append(piece)
+            left = member.unused_data if member.eof else member.unconsumed_tail
+            if members > _MEMBERS:
+                raise zlib.error(f"it has more than {_MEMBERS:,} members")
+            if not (left or piece or member.eof or at < len(body)):
+                raise zlib.error("the end is missing")
         except zlib.error as error:
             detail = f"the gzip stream is damaged: {error}"
             raise DocumentError(detail, 1, 1, "encoding") from None
-        left = member.unused_data
+        if member.eof:
+            member = None
     return b"".join(found)
 
 
-def _too_large(limit: int) -> Problem:
+def too_large(limit: int) -> Problem:
+    """A body that nobody reads on."""
     return Problem(413, "too-large", "The body is too large", f"at most {limit:,} bytes")
 
 
@@ -131,8 +156,12 @@ def answer(content: Any, status: int = 200) -> Response:
 
 def lines(contents: list[Any]) -> Response:
     """JSON lines."""
-    text = "".join(_encode(each) + "\n" for each in contents)
-    return Response(_utf8(text), 200, None, "application/x-ndjson")
+    return Response(json_lines(contents), 200, None, LINES)
+
+
+def json_lines(contents: list[Any]) -> bytes:
+    """JSON, a line for each."""
+    return _utf8("".join(_encode(each) + "\n" for each in contents))
 
 
 def _utf8(text: str) -> bytes:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -30,6 +30,8 @@ router = APIRouter(tags=["subscriptions"])
 PATH = "/v1/topics/{topic}/subscriptions"
 
 _CHUNK = 5_000  # lines of a bulk load that are stored in one transaction
+_CHUNK_BYTES = 16 << 20
+_MOST = 1_000_000  # lines of one load
 _LINE = 1 << 20  # bytes of one line
 _TEST = b"<pathcast-test/>"
 
@@ -53,7 +55,7 @@ def shown(each: Subscription, secret: bool = False) -> dict[str, Any]:
 
 def _checked(service: Service, live: LiveTopic, given: Subscription) -> Subscription:
     """The same, once its expression and its receiver were found sound."""
-    subscribing.check(live.index, given)
+    subscribing.check(live.checker, given)
     if given.webhook is not None:
         try:
             addresses.check_url(given.webhook["url"], service.settings.webhook_networks)
@@ -83,9 +85,7 @@ async def pause(request: Request, topic: str, id: str, body: EnabledBody) -> Res
     """While it is paused, documents pass it by; what was delivered before stays."""
     service, key = await requests.allowed(request, "subscribe", topic=topic)
     live = await service.topic(key.tenant, topic)
-    known = await _find(service, live, id)
-    [(done, _)] = await subscribing.put(service, live, key, [replace(known, enabled=body.enabled)])
-    return requests.answer(shown(done))
+    return requests.answer(shown(await subscribing.pause(service, live, id, body.enabled)))
 
 
 @router.get(PATH + "/{id}", summary="Look at a subscription")
@@ -136,16 +136,23 @@ async def bulk(request: Request, topic: str) -> Response:
     """JSON lines, each with an `id`. The answer has a line for each: `status`, and why it was refused."""
     service, key = await requests.allowed(request, "subscribe", topic=topic)
     live = await service.topic(key.tenant, topic)
-    answers: list[Any] = []
+    answers: list[bytes] = []
     chunk: list[bytes] = []
+    count = size = 0
     async for line in _lines(request):
         chunk.append(line)
-        if len(chunk) == _CHUNK:
-            answers += await _load(service, live, key, chunk)
+        count += 1
+        size += len(line)
+        if count > _MOST:
+            detail = f"at most {_MOST:,} lines; those before the last {len(chunk):,} are stored"
+            raise Problem(413, "too-large", "The load is too large", detail)
+        if len(chunk) == _CHUNK or size >= _CHUNK_BYTES:
+            answers.append(await _load(service, live, key, chunk))
             chunk.clear()
+            size = 0
     if chunk:
-        answers += await _load(service, live, key, chunk)
-    return requests.lines(answers)
+        answers.append(await _load(service, live, key, chunk))
+    return Response(b"".join(answers), 200, None, requests.LINES)
 
 
 async def _lines(request: Request) -> AsyncIterator[bytes]:
@@ -162,7 +169,27 @@ async def _lines(request: Request) -> AsyncIterator[bytes]:
         yield rest
 
 
-async def _load(service: Service, live: LiveTopic, key: Key, chunk: list[bytes]) -> list[dict[str, Any]]:
+async def _load(service: Service, live: LiveTopic, key: Key, chunk: list[bytes]) -> bytes:
+    """Store some lines; the answers as they are sent, because they wait until the last line has come."""
+    answers, good = await asyncio.to_thread(_read, service, live, chunk)
+    if good:
+        try:
+            put = await subscribing.put(service, live, key, list(good.values()))
+        except Problem as problem:
+            refused = problem.answer()
+            answers = [{"id": each["id"], **refused} if each["status"] == 0 else each for each in answers]
+        else:
+            new = {each.id: new for each, new in put}
+            for each in answers:
+                if each["status"] == 0:
+                    each["status"] = 201 if new[each["id"]] else 200
+    return await asyncio.to_thread(requests.json_lines, answers)
+
+
+def _read(
+    service: Service, live: LiveTopic, chunk: list[bytes]
+) -> tuple[list[dict[str, Any]], dict[str, Subscription]]:
+    """The answers to lines, with the status 0 for those that are sound, and these."""
     answers: list[dict[str, Any]] = []
     good: dict[str, Subscription] = {}  # of one id in a chunk the last counts
     for line in chunk:
@@ -179,24 +206,15 @@ async def _load(service: Service, live: LiveTopic, key: Key, chunk: list[bytes])
             told = sentence(error.errors(include_url=False)[0])
             refused = Problem(422, "request", "The line is not a subscription", told)
             answers.append({"id": id, **refused.answer()})
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             refused = Problem(422, "request", "The line is not JSON", str(error))
             answers.append({"id": id, **refused.answer()})
-    if not good:
-        return answers
-    try:
-        done = {each.id: new for each, new in await subscribing.put(service, live, key, list(good.values()))}
-    except Problem as problem:
-        return [{"id": each["id"], **problem.answer()} if each["status"] == 0 else each for each in answers]
-    for each in answers:
-        if each["status"] == 0:
-            each["status"] = 201 if done[each["id"]] else 200
-    return answers
+    return answers, good
 
 
 @router.post(PATH + "/{id}/test", summary="Send the receiver one test document")
 async def test(request: Request, topic: str, id: str) -> Response:
-    """The answer says how it went; nothing is stored or tried again."""
+    """The answer says how it went; nothing is stored or tried again. A tenant makes four at a time."""
     service, key = await requests.allowed(request, "subscribe", topic=topic)
     live = await service.topic(key.tenant, topic)
     one = await _find(service, live, id)
@@ -211,7 +229,7 @@ async def test(request: Request, topic: str, id: str) -> Response:
         topic=live.name,
         subscription=id,
     )
-    outcome = await service.dispatcher.deliver(one.delivery, letter)
+    outcome = await service.dispatcher.test(live.tenant, one.delivery, letter)
     return requests.answer(
         {
             "delivered": outcome.ok,

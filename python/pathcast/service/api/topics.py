@@ -92,25 +92,29 @@ async def match(request: Request, topic: str, nodes: bool = False, explain: str 
     live = await service.topic(key.tenant, topic)
     document = await requests.read_document(request, service.settings.document_bytes)
     try:
-        if len(document) <= _INLINE:
+        if len(document) <= _INLINE and not (live.trees or live.costly):
             found = live.index.match(document)
         else:
-            found = await asyncio.to_thread(live.index.match, document)
+            found = await service.look(live, lambda c: live.index.match(document, cancellation=c))
         answer: dict[str, Any] = {"matches": found}
         if nodes:
-            answer["nodes"] = await asyncio.to_thread(_nodes, live.index, document)
+            answer["nodes"] = await service.look(live, lambda c: _nodes(live.index, document, c))
         if explain is not None:
             one = await service.read(lambda connection: subscriptions.find(connection, live.number, explain))
             if one is None:
                 raise unknown("subscription", explain)
-            answer["explanation"] = await asyncio.to_thread(explained, one, live.settings, document)
+            sound = one  # for the type checker: it is not None in a closure either
+            answer["explanation"] = await service.matching.apart(
+                live.tenant, lambda: explained(sound, live.settings, document)
+            )
     except EvaluationError as error:
         answer = {"matches": error.matches, "undecided": error.failures}
     return requests.answer(answer)
 
 
-def _nodes(index: pathcast.Index, document: bytes) -> dict[str, Any]:
-    return {str(id): [shown(node) for node in nodes] for id, nodes in index.select(document).items()}
+def _nodes(index: pathcast.Index, document: bytes, cancellation: pathcast.Cancellation) -> dict[str, Any]:
+    found = index.select(document, cancellation=cancellation)
+    return {str(id): [shown(node) for node in nodes] for id, nodes in found.items()}
 
 
 @router.get("/v1/topics/{topic}/activity", summary="Which subscriptions are hot, slow, or never matched")

@@ -99,6 +99,11 @@ def find(connection: Connection, id: str) -> Key | None:
     return _key(row) if row else None
 
 
+def known(connection: Connection, found: str) -> bool:
+    """Whether there was ever a key with this digest."""
+    return connection.scalar(select(k.c.number).where(k.c.digest == found)) is not None
+
+
 def page(connection: Connection, tenant: str | None, after: int, limit: int) -> list[Key]:
     """The next keys of one tenant or of all, oldest first."""
     query = select(k).where(k.c.number > after).order_by(k.c.number).limit(limit)
@@ -111,6 +116,11 @@ def expire(connection: Connection, id: str, when: float) -> None:
     """End a key at a moment, or earlier if it ends earlier."""
     sooner = or_(k.c.expires.is_(None), k.c.expires > when)
     connection.execute(update(k).where(k.c.id == id, sooner).values(expires=when))
+
+
+def revoke(connection: Connection, id: str) -> None:
+    """End a key for good: also if the clock, here or at another process, goes back."""
+    expire(connection, id, 0.0)
 
 
 def any_operator(connection: Connection, now: float) -> bool:

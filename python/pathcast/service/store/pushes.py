@@ -120,8 +120,10 @@ def release_all(connection: Connection, now: float) -> None:
 
 
 def revive(connection: Connection, number: int, now: float) -> bool:
-    """Begin a dead push again, from the first attempt."""
-    dead = and_(p.c.number == number, p.c.state == "dead")
+    """Begin a dead push again, from the first attempt; false when it or its subscription is gone."""
+    s = tables.subscriptions
+    same = and_(s.c.topic == p.c.topic, s.c.id == p.c.subscription, s.c.born < p.c.document)
+    dead = and_(p.c.number == number, p.c.state == "dead", select(s.c.number).where(same).exists())
     values = {"state": "waiting", "attempts": 0, "due": now, "lease": None, "changed": now}
     return bool(connection.execute(update(p).where(dead).values(**values)).rowcount)
 

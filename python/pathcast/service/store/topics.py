@@ -42,9 +42,12 @@ def _topic(row: Row[Any]) -> Topic:
     )
 
 
-def find(connection: Connection, tenant: str, name: str) -> Topic | None:
-    """The topic of this name."""
-    row = connection.execute(select(t).where(t.c.tenant == tenant, t.c.name == name)).first()
+def find(connection: Connection, tenant: str, name: str, *, lock: bool = False) -> Topic | None:
+    """The topic of this name; with `lock` nobody else changes it or its subscriptions in this transaction."""
+    query = select(t).where(t.c.tenant == tenant, t.c.name == name)
+    if lock and connection.dialect.name == "postgresql":
+        query = query.with_for_update()
+    row = connection.execute(query).first()
     return _topic(row) if row else None
 
 
@@ -73,11 +76,11 @@ def create(connection: Connection, tenant: str, name: str, settings: dict[str, A
     return Topic(done.inserted_primary_key[0], tenant, name, settings, 0, 0, 0, now)
 
 
-def advance(connection: Connection, number: int) -> int | None:
-    """The next version of the topic. Until the transaction ends, no other process changes it."""
-    query = update(t).where(t.c.number == number).values(version=t.c.version + 1).returning(t.c.version)
-    version: int | None = connection.scalar(query)
-    return version
+def advance(connection: Connection, number: int) -> Topic | None:
+    """The topic at its next version. Until the transaction ends, no other process changes it."""
+    query = update(t).where(t.c.number == number).values(version=t.c.version + 1).returning(t)
+    row = connection.execute(query).first()
+    return _topic(row) if row else None
 
 
 def hold(connection: Connection, number: int) -> None:

@@ -46,7 +46,7 @@ def check_url(url: str, allowed: Sequence[Network]) -> None:
     """`ValueError` with a sentence when a receiver's URL can never be called."""
     try:
         parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
+        host, _ = _ascii(parts.hostname or ""), parts.port
     except ValueError:
         raise ValueError("the URL of a webhook is not a URL") from None
     if parts.scheme not in ("http", "https") or not host:
@@ -95,7 +95,7 @@ def _embedded(address: Address) -> Address:
 async def resolve(url: str, allowed: Sequence[Network]) -> Target:
     """Look the host up once; all its addresses must be permitted, and the first is the one to call."""
     parts = urlsplit(url)
-    name = parts.hostname or ""
+    name = _ascii(parts.hostname or "")
     port = parts.port or (443 if parts.scheme == "https" else 80)
     found = await asyncio.get_running_loop().getaddrinfo(name, port, type=socket.SOCK_STREAM)
     addresses = [ipaddress.ip_address(str(each[4][0]).partition("%")[0]) for each in found]
@@ -106,4 +106,10 @@ async def resolve(url: str, allowed: Sequence[Network]) -> Target:
     chosen = addresses[0]
     literal = f"[{chosen}]" if chosen.version == 6 else str(chosen)
     pinned = parts._replace(netloc=f"{literal}:{port}", fragment="")
-    return Target(pinned.geturl(), parts.netloc, name)
+    host = parts.netloc if parts.netloc.isascii() else name + (f":{parts.port}" if parts.port else "")
+    return Target(pinned.geturl(), host, name)
+
+
+def _ascii(host: str) -> str:
+    """A name as it is looked up and written in headers; `ValueError` when it is none."""
+    return host if host.isascii() else host.encode("idna").decode("ascii")

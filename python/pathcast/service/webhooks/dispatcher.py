@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from pathcast.service.problems import Problem
+from pathcast.service.problems import Problem, too_much
 from pathcast.service.store import dead_letters, pushes
 from pathcast.service.store.deliveries import delivery_id
 from pathcast.service.store.pushes import Push
@@ -35,6 +35,7 @@ log = logging.getLogger("pathcast.service")
 
 ALL = 256  # calls of one process at a time
 WEBHOOK = 4  # of one subscription
+TESTS = 4  # of one tenant
 KAFKA = 64  # messages of one subscription: they go over one connection
 _IDLE = 1.0  # seconds between two looks at the store when nothing wakes the dispatcher
 _PULLED = "the subscription is pulled now, and the document with it"
@@ -59,6 +60,7 @@ class Dispatcher:
         self._busy: Counter[tuple[int, str]] = Counter()
         self._tenants: Counter[str] = Counter()
         self._failing: set[tuple[int, str]] = set()
+        self._tests: Counter[str] = Counter()
         self._stopping = False
 
     def wake(self) -> None:
@@ -158,6 +160,16 @@ class Dispatcher:
         if self._sink is None:
             return Outcome(False, 0.0, reason="this process was started without --kafka")
         return await self._sink.send(delivery["kafka"]["topic"], letter)
+
+    async def test(self, tenant: str, delivery: Mapping[str, Any], letter: Letter) -> Outcome:
+        """Make a delivery that somebody asked for; a `Problem` when a tenant has too many at a time."""
+        if self._tests[tenant] >= TESTS:
+            raise too_much("test calls at a time", TESTS, self._service.settings.webhook_timeout)
+        self._tests[tenant] += 1
+        try:
+            return await self.deliver(delivery, letter)
+        finally:
+            _less(self._tests, tenant)
 
     def _settle(self, connection: Connection, push: Push, outcome: Outcome) -> None:
         now = self._service.settings.clock()

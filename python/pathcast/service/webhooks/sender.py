@@ -69,13 +69,10 @@ class Sender:
     def __init__(self, allowed: Sequence[Network], timeout: float) -> None:
         self._allowed = allowed
         self._timeout = timeout
-        self._client = httpx.AsyncClient(
-            follow_redirects=False,
-            trust_env=False,  # no proxy: it would resolve the name again
-            timeout=httpx.Timeout(timeout),
-            limits=httpx.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=64),
-            verify=ssl.create_default_context(),
-        )
+        self._plain = _client(timeout, kept=64)
+        # Connections are kept by address, and a certificate was checked for one of the names that lead there:
+        # another name's call must not go over it.
+        self._secure = _client(timeout, kept=0)
 
     async def call(self, webhook: Mapping[str, str], letter: Letter, now: float) -> Outcome:
         """Call a receiver; never raises for what a receiver does."""
@@ -100,14 +97,15 @@ class Sender:
 
     async def _post(self, url: str, body: bytes, headers: dict[str, str]) -> int:
         target = await addresses.resolve(url, self._allowed)
-        request = self._client.build_request(
+        client = self._secure if target.url.startswith("https:") else self._plain
+        request = client.build_request(
             "POST",
             target.url,
             content=body,
             headers={**headers, "Host": target.host},
             extensions={"sni_hostname": target.name},
         )
-        response = await self._client.send(request, stream=True)
+        response = await client.send(request, stream=True)
         try:
             read = 0
             async for chunk in response.aiter_raw():
@@ -120,4 +118,16 @@ class Sender:
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._client.aclose()
+        await self._plain.aclose()
+        await self._secure.aclose()
+
+
+def _client(timeout: float, kept: int) -> httpx.AsyncClient:
+    """A client that keeps so many connections for the next call."""
+    return httpx.AsyncClient(
+        follow_redirects=False,
+        trust_env=False,  # no proxy: it would resolve the name again
+        timeout=httpx.Timeout(timeout),
+        limits=httpx.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=kept),
+        verify=ssl.create_default_context(),
+    )

@@ -35,7 +35,7 @@ const list = paged(
     ["Topics", (row) => row.topics.join(", ")],
     ["Quota", (row) => Object.entries(row.quota).map(([name, value]) => `${name.replaceAll("_", " ")}: ${value}`).join(", "), "long"],
     ["Made", (row) => when(row.created)],
-    ["Ends", (row) => when(row.expires)],
+    ["Ends", (row) => (row.expires?.startsWith("1970") ? "revoked" : when(row.expires))],
     ["", actions, "actions"],
   ], rows),
 );
