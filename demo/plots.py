@@ -51,7 +51,7 @@ def histogram(values: Sequence[int], *, label: str, count: str, bins: int = 40) 
     """How often each value comes, with the median marked; the last bar holds what is beyond."""
     drawn = (
         (kind, _histogram(values, label, count, most, size))
-        for kind, most, size in (("broad", bins, (6.4, 4.2)), ("narrow", bins // 2, (3.5, 3.0)))
+        for kind, most, size in (("broad", bins, (5.2, 3.6)), ("narrow", bins // 2, (3.5, 3.0)))
     )
     return "".join(f'<div class="{kind}">{_svg(figure, kind)}</div>' for kind, figure in drawn)
 

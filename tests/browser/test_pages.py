@@ -79,6 +79,27 @@ def test_the_life_of_a_subscription(page: Page, server: Server) -> None:
         page.locator("#list").get_by_text("Nothing here.").wait_for()
 
 
+def test_a_prefix_without_a_namespace_is_bound_on_the_page(page: Page, server: Server) -> None:
+    topic = f"bound-{uuid.uuid4().hex[:8]}"
+    server.topic(topic)
+    page.goto(f"/subscriptions?topic={topic}")
+    page.get_by_label("Id").fill("orders")
+    page.get_by_label("Expression").fill("/o:order/@id")
+    page.get_by_role("button", name="Put").click()
+    told = page.get_by_role("alert")
+    told.get_by_text(
+        "Column 2: no namespace is bound to the prefix o. Type o=URI under Namespaces."
+    ).wait_for()
+    page.get_by_label("Namespaces").fill("o")
+    page.get_by_role("button", name="Put").click()
+    told.get_by_text("Namespaces: o is not a prefix").wait_for()
+    page.get_by_label("Namespaces").fill("o=urn:example:orders?x=1 =urn:y")
+    page.get_by_role("button", name="Put").click()
+    page.get_by_text("Put. The next document sees it.").wait_for()
+    given = server.client.get(f"/v1/topics/{topic}/subscriptions/orders").json()["namespaces"]
+    assert given == {"o": "urn:example:orders?x=1", "": "urn:y"}
+
+
 def test_keys_are_made_rotated_and_revoked(page: Page) -> None:
     page.goto("/keys")
     page.get_by_label("Tenant").fill(f"tenant-{uuid.uuid4().hex[:8]}")

@@ -6,8 +6,14 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-MARKS = ("pathcast" + ".example", "Authors to be" + " added")
-EXPECTED = {"pyproject.toml": 5, "docs/releasing.md": 1, "CITATION.cff": 1}
+MARKS = ("pathcast" + ".example", "Authors to be" + " added", "is not on the package" + " index yet")
+EXPECTED = {
+    "pyproject.toml": 5,
+    "docs/releasing.md": 1,
+    "CITATION.cff": 1,
+    "README.md": 1,
+    "docs/tutorial.md": 1,
+}
 
 
 def test_placeholders_are_where_the_list_says() -> None:

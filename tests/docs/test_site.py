@@ -8,7 +8,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from html import unescape
+from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from typer.main import get_command
@@ -39,6 +41,38 @@ def text(page: Path) -> str:
     return unescape(re.sub(r"<[^>]+>", "", page.read_text(encoding="utf-8")))
 
 
+class Links(HTMLParser):
+    """Where a page leads, and the places in it that can be led to."""
+
+    def __init__(self, page: Path) -> None:
+        super().__init__()
+        self.targets: list[str] = []
+        self.places = {""}
+        self.feed(page.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        for name, value in attributes:
+            if name == "id":
+                self.places.add(value or "")
+            elif name in ("href", "src"):
+                self.targets.append(value or "")
+
+
+def lost(pages: list[Path]) -> list[tuple[str, str]]:
+    """Links within the site that lead to no file, or to no place in a page."""
+    links = {page.resolve(): Links(page) for page in pages}
+    found = []
+    for page, read in links.items():
+        for target in read.targets:
+            parts = urlsplit(target)
+            if parts.scheme or parts.netloc:
+                continue
+            aim = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            if not aim.is_file() or (aim in links and unquote(parts.fragment) not in links[aim].places):
+                found.append((page.name, target))
+    return found
+
+
 def commands(name: str, command: object) -> Iterator[str]:
     """The full names of all commands."""
     for child, each in getattr(command, "commands", {}).items():
@@ -60,6 +94,8 @@ def test_the_site(site: Path) -> None:
         assert not re.search(loading, page.read_text(encoding="utf-8")), page
     for sheet in site.rglob("*.css"):
         assert not re.search(r"url\(['\"]?(?:https?:)?//|@import", sheet.read_text(encoding="utf-8")), sheet
+
+    assert lost(pages) == []
 
     # Every page is on the site, and the first one leads to all of them.
     first = (site / "docs/index.html").read_text(encoding="utf-8")

@@ -30,6 +30,19 @@ def test_the_life_of_a_topic(server: Server, name: str) -> None:
     assert server.post(f"{path}/match", content="<a xmlns='urn:n'/>").json() == {"matches": []}
 
 
+def test_the_empty_prefix_binds_names_without_one(server: Server, name: str) -> None:
+    path, document = f"/v1/topics/{name}", "<a xmlns='urn:n'><b/></a>"
+    assert server.put(path, json={"namespaces": {"": "urn:n"}}).status_code == 201
+    assert server.put(f"{path}/subscriptions/topic", json={"xpath": "/a/b"}).status_code == 201
+    own = {"xpath": "/a/b", "namespaces": {"": "urn:other"}}
+    assert server.put(f"{path}/subscriptions/own", json=own).status_code == 201
+    assert server.post(f"{path}/match", content=document).json() == {"matches": ["topic"]}
+    checked = server.post(
+        "/v1/check", json={"xpath": "/a/b", "namespaces": {"": "urn:n"}, "document": document}
+    )
+    assert checked.json()["matched"] is True
+
+
 def test_settings_that_do_not_suit_change_nothing(server: Server, name: str) -> None:
     path = f"/v1/topics/{name}"
     server.put(path, json={"namespaces": {"n": "urn:n"}})

@@ -43,7 +43,7 @@ def _labels(labels: dict[str, str] | None) -> dict[str, str] | None:
 
 def _namespaces(namespaces: dict[str, str] | None) -> dict[str, str] | None:
     for prefix, uri in (namespaces or {}).items():
-        if re.fullmatch(r"[^\W\d][\w.\-\u00b7]*", prefix) is None:
+        if prefix and re.fullmatch(r"[^\W\d][\w.\-\u00b7]*", prefix) is None:
             raise ValueError(f"{prefix!r} is not a prefix")
         if "\0" in uri:
             raise ValueError("a namespace holds no U+0000")
@@ -126,7 +126,10 @@ class TopicBody(Body):
 
     model_config = _shown({"namespaces": {"cap": "urn:oasis:names:tc:emergency:cap:1.2"}})
 
-    namespaces: Namespaces = Field(default=None, description="Prefixes that every expression may use.")
+    namespaces: Namespaces = Field(
+        default=None,
+        description="Prefixes that every expression may use; the empty one is for names without a prefix.",
+    )
     ignore_namespaces: bool = Field(default=False, description="Compare local names only.")
     schema_: SchemaBody | str | None = Field(
         default=None, alias="schema", description="A DTD; expressions are held against it, documents are not."

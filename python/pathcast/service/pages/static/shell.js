@@ -39,6 +39,9 @@ export class ApiError extends Error {
   }
 }
 
+/** The prefix that an expression uses and nothing binds, if that is the problem; a page says itself where it is bound. */
+export const unboundPrefix = (problem) => /^no namespace is bound to the prefix '([^']+)'/.exec(problem.detail)?.[1] ?? "";
+
 /** Call the API; asks for a key when it is needed. */
 export async function call(method, path, body, headers = {}) {
   const key = sessionStorage.getItem("key");

@@ -1,5 +1,5 @@
 // Subscriptions of one topic: put, pause, remove, try the receiver; which are hot, slow, or never matched.
-import { act, call, code, fillTopics, find, h, newest, notice, paged, start, state, table } from "./shell.js";
+import { act, call, code, fillTopics, find, h, newest, notice, paged, start, state, table, unboundPrefix } from "./shell.js";
 
 const topic = find("topic");
 const base = () => `v1/topics/${encodeURIComponent(topic.value)}`;
@@ -59,17 +59,34 @@ async function show() {
   await activity();
 }
 
+/** What `p=URI` means, each between spaces: a prefix, or none, and its namespace. */
+function bindings(text) {
+  const pairs = text.split(/\s+/).filter(Boolean).map((each) => /^([^=]*)=(.+)$/.exec(each) ?? [each]);
+  const [wrong] = pairs.find((pair) => pair.length < 3) ?? [];
+  if (wrong) throw new Error(`Namespaces: ${wrong} is not a prefix, = and a namespace.`);
+  return Object.fromEntries(pairs.map(([, prefix, uri]) => [prefix, uri]));
+}
+
+/** Why a subscription was refused, in the words of this page. */
+function refusal(error) {
+  const { column } = error.problem ?? {};
+  const unbound = error.problem ? unboundPrefix(error.problem) : "";
+  const why = unbound ? `no namespace is bound to the prefix ${unbound}. Type ${unbound}=URI under Namespaces.` : error.message;
+  return column ? new Error(`Column ${column}: ${why}`) : error;
+}
+
 topic.addEventListener("change", act(show));
 find("add").addEventListener("submit", act(async (event) => {
   const form = event.target;
   const body = { xpath: form.xpath.value };
+  const namespaces = bindings(form.namespaces.value);
+  if (Object.keys(namespaces).length) body.namespaces = namespaces;
   if (form.url.value) body.delivery = { webhook: { url: form.url.value } };
   let answer;
   try {
     answer = await call("PUT", address(`${base()}/subscriptions`, form.elements.id.value), body);
   } catch (error) {
-    const { column } = error.problem ?? {};
-    throw column ? new Error(`Column ${column}: ${error.message}`) : error;
+    throw refusal(error);
   }
   const secret = answer.delivery?.webhook?.secret;
   form.reset();

@@ -1,5 +1,5 @@
 // The playground: a document, an expression, and the answer while one types.
-import { ApiError, act, call, find, h, newest, notice } from "../shell.js";
+import { ApiError, act, call, find, h, newest, notice, unboundPrefix } from "../shell.js";
 import "./editor.js";
 import { ladder } from "./ladder.js";
 import { SAMPLES, sample } from "./samples.js";
@@ -15,7 +15,6 @@ let changed = false; // since the question that is being answered
 let unbound = ""; // the prefix that the expression uses and nothing binds
 let reveal = false; // the first node that is found comes into view: for a sample, not while one types
 
-const UNBOUND = /^no namespace is bound to the prefix '([^']+)'/;
 const bindings = () => Object.fromEntries(namespaces.filter(({ prefix, uri }) => prefix && uri).map(({ prefix, uri }) => [prefix, uri]));
 const prefixOf = (uri) => namespaces.find((each) => uri && each.uri === uri)?.prefix ?? "";
 const question = (text) => ({
@@ -106,7 +105,7 @@ function placed(nodes, text) {
 
 function fail(problem) {
   const inDocument = problem.status === 400;
-  unbound = (!inDocument && UNBOUND.exec(problem.detail)?.[1]) || "";
+  unbound = inDocument ? "" : unboundPrefix(problem);
   pointer(inDocument ? 0 : problem.column);
   const why = inDocument ? "The document is not XML yet." : unbound ? "A prefix has no namespace yet." : "The expression is not whole yet.";
   find("ladder").replaceChildren(h("p", { className: "empty" }, why));
