@@ -71,8 +71,9 @@ def _charts(name: str, exhibits: Sequence[Exhibit], results: Results) -> Iterato
             except NotTakenError:
                 continue
             chart = f"{name}-{exhibit.slug}"
-            width = int(figure.get_figwidth() * 90)
-            yield chart, svg(figure, chart).replace("<svg ", f'<svg width="{width}" ', 1)
+            # Its ink is dark: on a dark page it needs a ground of its own.
+            head = f'<svg width="{int(figure.get_figwidth() * 90)}" style="background: #fff" '
+            yield chart, svg(figure, chart).replace("<svg ", head, 1)
 
 
 def _index(results: Results) -> str:

@@ -121,7 +121,14 @@ def _verdict(parameter: str) -> Callable[[Results], Verdict]:
 
 
 def _chart(parameter: str, across: str) -> Callable[[Results], Figure]:
-    return lambda results: chart.lines({"NITF": _curves(results, parameter)}, across, "ms a document")
+    return lambda results: chart.lines(
+        {
+            "NITF, with all ids": _curves(results, parameter),
+            "NITF, without ids": _curves(results, parameter, ALONE),
+        },
+        across,
+        "ms a document",
+    )
 
 
 FIGURE_8 = Exhibit(
