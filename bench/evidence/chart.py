@@ -38,7 +38,7 @@ def lines(
     for axes, below, (title, curves) in zip(every, varied, panels.items(), strict=True):
         for name, points in curves.items():
             width = 0.8 if logarithmic else max(1.0, 3.0 - 0.5 * names.index(name))
-            style = ":" if logarithmic else "-"
+            style = ":" if logarithmic or name.startswith(PAPER) else "-"
             axes.plot(
                 *zip(*points, strict=True), ls=style, lw=width, ms=4.5, label=name, **_look(name, names)
             )

@@ -128,6 +128,7 @@ def _exhibit(name: str, exhibit: Exhibit, results: Results) -> Iterator[str]:
     yield _apart("In the paper", exhibit.paper)
     try:
         yield _apart("Measured here", exhibit.shown(results))
+        yield exhibit.below
         if exhibit.chart is not None:
             exhibit.chart(results)
             yield f"![{exhibit.label}, drawn from our rows](../images/evidence/{name}-{exhibit.slug}.svg)"

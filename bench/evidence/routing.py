@@ -71,17 +71,15 @@ def _tables_verdict(results: Results) -> Verdict:
     text = ", ".join(f"{name} {_percent(each)}" for name, each in found.items())
     return judged(
         [
+            Check("Covering takes out half of each set or more", min(found.values()) >= 50, text, UNSAID),
             Check(
-                "The generator's sets are covered to half or more", min(found.values()) >= 50, text, UNSAID
-            ),
-            Check(
-                "of one of them about 90 % are covered",
+                "of one of them about 90 % are covered (80 to 95 % count)",
                 any(80 <= each <= 95 for each in found.values()),
                 text,
                 UNSAID,
             ),
             Check(
-                "and of one about half",
+                "and of one about half (35 to 65 % count)",
                 any(35 <= each <= 65 for each in found.values()),
                 f"{text}; tuned sets {listed(tuned, _percent)}",
                 UNSAID,
@@ -131,11 +129,11 @@ def _times_verdict(results: Results) -> Verdict:
     tuned = ("tuned to A", "tuned to B")
     scans = [saving(name, "xfilter") for name in tuned]
     least = {engine: [saving(name, engine) for name in tuned] for engine in ENGINES}
-    near = all(abs(saving(name, "xfilter") - covered(name)) <= 15 for name in tuned)
+    near = all(abs(saving(name, "xfilter") - covered(name)) <= 10 for name in tuned)
     return judged(
         [
             Check(
-                "Covering saves time on both sets",
+                "Covering saves time on both sets (5 % counts)",
                 all(min(each) > 5 for each in least.values()),
                 "; ".join(f"{engine} {listed(each, _percent)}" for engine, each in least.items()),
                 SHARED,
@@ -147,7 +145,8 @@ def _times_verdict(results: Results) -> Verdict:
                 SHARED,
             ),
             Check(
-                "about as much as it takes out of the table (84.6 and 47.5 % of 90 and 50 %)",
+                "about as much as it takes out of the table (84.6 and 47.5 % of 90 and 50 % there; 10 % less "
+                "counts)",
                 near,
                 f"xfilter, an automaton for each expression, {listed(scans, _percent)} of "
                 f"{listed(map(covered, tuned), _percent)}",
@@ -255,7 +254,8 @@ def _traffic_verdict(results: Results) -> Verdict:
                 because,
             ),
             Check(
-                "publications are 45 to 68 % of what brokers receive, as far as the paper's totals tell",
+                "publications are 45 to 68 % of what brokers receive, as far as the paper's totals tell "
+                "(35 to 85 % count)",
                 min(share.values()) >= 35 and max(share.values()) <= 85,
                 listed(share.values(), _percent),
                 because,
@@ -269,10 +269,15 @@ def _traffic_verdict(results: Results) -> Verdict:
 
 def _examples_verdict(results: Results) -> Verdict:
     rows = results.rows("routing-examples")
-    wrong = [row for row in rows if bool(row.values["covers"]) != (row.values["not covered"] == 0)]
-    if wrong:
-        raise AssertionError(f"our own covering is wrong: {wrong[0].subject}")
-    checks = []
+    wrong = [row.subject for row in rows if bool(row.values["covers"]) != (row.values["not covered"] == 0)]
+    checks = [
+        Check(
+            "Ours is what all paths of up to seven steps over five names show",
+            not wrong,
+            ", ".join(wrong) or f"{len(rows)} pairs",
+            "our own covering is wrong",
+        )
+    ]
     for (general, specific), said in EXAMPLES.items():
         if said is not None:
             row = results.row("routing-examples", f"{general} covers {specific}")
