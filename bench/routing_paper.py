@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from math import inf
+from typing import TypeAlias
 
 from bench.corpus import corpus_schema, yfilter_queries
 from bench.harness.answers import WrongAnswerError
@@ -25,7 +26,7 @@ from pathcast import _core
 from pathcast.generate import documents, subscriptions
 from pathcast.index import Index
 from pathcast.limits import Limits
-from pathcast.network import Advertised, Filter, Policy, advertisements
+from pathcast.network import Advertised, Filter, Policy, advertisements, overlaps
 from pathcast.network.simulation.simulate import simulate
 from pathcast.network.simulation.topology import Publishing, Subscribing, tree
 from pathcast.schema import Schema
@@ -40,7 +41,17 @@ ROUNDS = 3
 SECONDS = 20.0
 """For all rounds; the one that is under way ends."""
 PSD_DOCUMENTS, PSD_PUBLICATIONS = 50, 4_182
-EXAMPLES = {
+Said: TypeAlias = Mapping[tuple[str, str], bool | None]
+"""What the text says of two expressions; `None` where only its algorithm says so."""
+RULES: Said = {
+    ("/*", "/*"): True,
+    ("/*", "/t"): True,
+    ("/t", "/*"): False,
+    ("/t", "/t"): True,
+    ("/t", "/u"): False,
+}
+"""Whether the first step covers the second: Table 1."""
+EXAMPLES: Said = {
     ("/*/a//*/c", "/a/a/*//c/e/c/d"): True,
     ("/*/a//*/c", "/a/a/*//c/b/d"): False,
     ("/a/*//*/d", "/a//b/c/d"): True,
@@ -48,7 +59,20 @@ EXAMPLES = {
     ("//b/*//b//*", "/a/b//b/b"): None,
     ("/a/*//a//a", "/a//a/*/a/b"): None,
 }
-"""Whether the first covers the second as the text says it; `None` where only its algorithm says so."""
+"""Whether the first covers the second."""
+OVERLAPS: Said = {
+    ("/*", "/*"): True,
+    ("/*", "/t"): True,
+    ("/t", "/*"): True,
+    ("/t", "/t"): True,
+    ("/t", "/u"): False,
+    ("/b/*/*/c/c/d", "/*/c/*/b/c"): False,
+    ("/a/*/e/*/d/*/c/b", "*/a//d/*/c//b"): True,
+    ("/a/*/c(/e/d)+/*/c/e", "/*/a/c/*/d/e/d/*"): True,
+    ("/a/*/b/a", "a/b/a"): None,
+    ("/a/b/a/b", "a/*/b"): None,
+}
+"""Whether an advertisement overlaps a subscription: the rules of Figure 3, then the examples of the text."""
 
 
 SETS: dict[str, Callable[[Schema], tuple[str, ...]]] = {
@@ -232,8 +256,8 @@ def _publications(schema: Schema) -> tuple[list[bytes], int]:
 
 
 def examples(kept: Kept, _: Plan) -> Iterator[Row]:
-    """Whether one expression covers another: ours, and all paths of up to seven steps over five names."""
-    for (general, specific), said in EXAMPLES.items():
+    """Whether one expression covers another or overlaps it: ours, and what all paths show."""
+    for (general, specific), said in {**RULES, **EXAMPLES}.items():
         if not kept.has(f"{general} covers {specific}"):
             cover = _core.Cover(Limits())
             cover.register(0, general)
@@ -253,10 +277,39 @@ def examples(kept: Kept, _: Plan) -> Iterator[Row]:
                 "paths": float(among),
                 "not covered": float(missed),
             }
-            yield Row(
-                f"{general} covers {specific}",
-                values | ({} if said is None else {"the paper says": float(said)}),
-            )
+            yield Row(f"{general} covers {specific}", values | _said(said))
+    for (advertisement, subscription), said in OVERLAPS.items():
+        if not kept.has(f"{advertisement} overlaps {subscription}"):
+            index = Index()
+            index.add("subscription", subscription)
+            paths = list(_advertised(advertisement, subscription))
+            values = {
+                "overlaps": float(overlaps(advertisement, subscription)),
+                "paths": float(len(paths)),
+                "selected": float(sum(bool(index.match(_document(path))) for path in paths)),
+            }
+            yield Row(f"{advertisement} overlaps {subscription}", values | _said(said))
+
+
+def _said(said: bool | None) -> dict[str, float]:
+    return {} if said is None else {"the paper says": float(said)}
+
+
+def _advertised(advertisement: str, subscription: str) -> Iterator[tuple[str, ...]]:
+    """The paths of an advertisement over the names of both and another, with up to three repetitions.
+
+    >>> list(_advertised("/a(/b)+", "b"))
+    [('a', 'b'), ('a', 'b', 'b'), ('a', 'b', 'b', 'b')]
+    >>> list(_advertised("/a/*", "b"))
+    [('a', 'a'), ('a', 'b'), ('a', 'z')]
+    """
+    names = [*dict.fromkeys(re.findall("[a-z]", advertisement + subscription)), "z"]
+    repeated = (
+        re.sub(r"\((.*?)\)\+", lambda part: part[1] * times, advertisement)  # noqa: B023 - used at once
+        for times in (1, 2, 3)
+    )
+    for text in dict.fromkeys(repeated):
+        yield from product(*(names if step == "*" else (step,) for step in text[1:].split("/")))
 
 
 def _document(names: tuple[str, ...]) -> bytes:

@@ -436,6 +436,12 @@ def _lines(
     return lambda results: chart.lines(panels(results), across, "ms a document")
 
 
+UNMEASURED = {
+    "Table 1": "the elements of a path that make predicates true, for an expression that matches and one "
+    "that does not; `crates/pathcast-papers/src/predicate/tests.rs` has both.",
+    "Figures 1 and 2": "the index of predicates, and expressions that begin alike.",
+    "Figures 3 to 5": "an example of nested paths, which are measured [above](#nested-paths).",
+}
 EXHIBITS: tuple[Exhibit, ...] = (
     Exhibit(
         "Figure 6",

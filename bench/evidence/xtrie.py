@@ -296,6 +296,17 @@ def _substrings_verdict(results: Results) -> Verdict:
     return judged(checks)
 
 
+UNMEASURED = {
+    "Table 1": "the paper's symbols.",
+    "Figure 1": "an expression and a document that it matches.",
+    "Table 2": "what changes while these two are matched; `crates/pathcast-papers/src/xtrie/paper.rs` holds "
+    "XTrie to it, change by change.",
+    "Figures 3 and 4": "matches that are redundant, and others that are not.",
+    "Figure 5": "the XTrie of four expressions; the same file holds ours to it, row by row.",
+    "Figure 6": "how the match of a subtree is passed upwards.",
+    "Figures 7 to 10 and 19 to 24": "the algorithms; [the design of XTrie](../design/xtrie.md) says what is "
+    "different here.",
+}
 EXHIBITS: tuple[Exhibit, ...] = (
     Exhibit(
         "Table 3",
