@@ -17,7 +17,7 @@ LOOK_UP = (
 APART = "postponed evaluation has to tell apart every two elements whose attributes differ"
 FEWER = "with a second filter fewer expressions match here, and inline evaluation takes less time"
 
-NINE = ("predicate-pc-ap inline", "predicate-pc-ap postponed", "yfilter")
+NINE = ("predicate-pc-ap-first inline", "predicate-pc-ap-first postponed", "yfilter")
 FILTERED = {"nitf": "NITF", "blast with attributes": "BLAST for PSD"}
 
 
