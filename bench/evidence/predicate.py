@@ -383,7 +383,7 @@ def _ten_verdict(results: Results) -> Verdict:
                 _hardly_more(results, name),
             ),
             Check(
-                f"{panel}: reading is negligible",
+                f"{panel}: reading is negligible (a tenth counts)",
                 last["reading"] < 0.1 * whole,
                 f"{100 * last['reading'] / whole:.1f} %",
             ),

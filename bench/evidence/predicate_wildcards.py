@@ -125,7 +125,7 @@ def _verdict(parameter: str, *turning: float) -> Callable[[Results], Verdict]:
                     for at in turning
                 ),
                 Check(
-                    "time falls towards 0.9 for basic-pc-ap",
+                    "time falls towards 0.9 for basic-pc-ap (a tenth counts)",
                     ours < 0.9,
                     f"{times(ours)} of the highest point",
                     because,
