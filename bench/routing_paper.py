@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
 from math import inf
 from typing import TypeAlias
@@ -20,7 +20,7 @@ from bench.harness.answers import WrongAnswerError
 from bench.harness.columns import forms
 from bench.harness.kept import Kept, Row
 from bench.harness.turns import scale
-from bench.network import EXPRESSIONS, STRATEGIES, expressions, nitf
+from bench.network import EXPRESSIONS, STRATEGIES, expressions, nitf, wanted
 from bench.plan import Plan
 from pathcast import _core
 from pathcast.generate import documents, subscriptions
@@ -41,6 +41,8 @@ ROUNDS = 3
 SECONDS = 20.0
 """For all rounds; the one that is under way ends."""
 PSD_DOCUMENTS, PSD_PUBLICATIONS = 50, 4_182
+LONG = 5
+"""Steps of a query at least with which publications have about their share of the paper's messages."""
 Said: TypeAlias = Mapping[tuple[str, str], bool | None]
 """What the text says of two expressions; `None` where only its algorithm says so."""
 RULES: Said = {
@@ -192,21 +194,38 @@ def _from_cold(engine: str, table: list[tuple[int, str]], publications: list[byt
 
 
 def traffic(kept: Kept, _: Plan) -> Iterator[Row]:
-    """What eight brokers receive, from brokers and from clients, with 4,182 publications of BLAST paths."""
+    """What eight brokers receive, from brokers and from clients, with 4,182 publications of BLAST paths.
+
+    Once with queries of any length, and once with longer ones, of which each selects fewer publications.
+    """
     schema = corpus_schema("blast")
-    if schema is None or all(kept.has(name) for name in STRATEGIES):
-        return
+    for least in (1, LONG) if schema else ():
+        if schema is not None and not all(kept.has(traffic_row(name, least)) for name in STRATEGIES):
+            yield from _traffic(schema, least)
+
+
+def traffic_row(strategy: str, least: int) -> str:
+    """The name of a row.
+
+    >>> traffic_row("no-adv-no-cov", 1), traffic_row("no-adv-no-cov", 5)
+    ('no-adv-no-cov', 'no-adv-no-cov, 5 steps or more')
+    """
+    return strategy if least == 1 else f"{strategy}, {least} steps or more"
+
+
+def _queries(schema: Schema, number: int, place: int, least: int) -> Iterable[str]:
+    if least > 1:
+        return wanted(schema, number, place, least)
+    return subscriptions(
+        schema, number, max_depth=10, wildcard=0.2, descendant=0.2, distinct=True, seed=place
+    )
+
+
+def _traffic(schema: Schema, least: int) -> Iterator[Row]:
     number = max(50, int(1_000 * SCALE))
     bodies, publications = _publications(schema)
-    wanted = {
-        place: [
-            (str(at), Filter(xpath))
-            for at, xpath in enumerate(
-                subscriptions(
-                    schema, number, max_depth=10, wildcard=0.2, descendant=0.2, distinct=True, seed=place
-                )
-            )
-        ]
+    asked = {
+        place: [(str(at), Filter(xpath)) for at, xpath in enumerate(_queries(schema, number, place, least))]
         for place in range(4)
     }
     advertised = advertisements(schema)
@@ -216,7 +235,7 @@ def traffic(kept: Kept, _: Plan) -> Iterator[Row]:
         topology.policy = Policy(unit="path", durable=False, unadvertised="refuse", **options)  # type: ignore[arg-type]
         topology.publishers = [Publishing("b1", "p", Advertised(tuple(advertised)), bodies)]
         topology.subscribers = [
-            Subscribing(broker, "s", wanted[place]) for place, broker in enumerate(topology.leaves)
+            Subscribing(broker, "s", asked[place]) for place, broker in enumerate(topology.leaves)
         ]
         report = simulate(topology, checked=False)
         delivered.add(report.counted.delivered)
@@ -228,13 +247,13 @@ def traffic(kept: Kept, _: Plan) -> Iterator[Row]:
             "publications": sent.get("Publish", 0),
         }
         clients = {
-            "subscriptions": 4 * number,
+            "subscriptions": sum(map(len, asked.values())),
             "advertisements": len(advertised) if options["advertisements"] else 0,
             "publications": publications,
         }
         total = sum(between.values()) + sum(clients.values())
         yield Row(
-            name,
+            traffic_row(name, least),
             {"between brokers": sum(between.values()), "with clients": total}
             | {f"{kind} received": between[kind] + clients[kind] for kind in between}
             | {"publications %": 100 * (between["publications"] + publications) / total},
