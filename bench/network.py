@@ -216,12 +216,12 @@ STRATEGIES = {
 }
 
 
-def _wanted(schema: Schema, number: int, seed: int) -> list[str]:
+def wanted(schema: Schema, number: int, seed: int, least: int = TRAFFIC_STEPS) -> list[str]:
     """Distinct paths of some length: a single ``/*`` would cover all others."""
     drawn = subscriptions(
         schema, 8 * number, max_depth=10, wildcard=0.2, descendant=0.2, distinct=True, seed=seed
     )
-    return [xpath for xpath in drawn if xpath.count("/") - xpath.count("//") >= TRAFFIC_STEPS][:number]
+    return [xpath for xpath in drawn if xpath.count("/") - xpath.count("//") >= least][:number]
 
 
 def traffic(kept: Kept, _: Plan) -> Iterator[Row]:
@@ -231,8 +231,8 @@ def traffic(kept: Kept, _: Plan) -> Iterator[Row]:
         return
     number = max(100, int(1_000 * SCALE))
     bodies = list(documents(schema, max(10, int(50 * SCALE)), max_levels=10, target_size=3_000, seed=5))
-    wanted = {
-        place: [(str(at), Filter(xpath)) for at, xpath in enumerate(_wanted(schema, number, place))]
+    asked = {
+        place: [(str(at), Filter(xpath)) for at, xpath in enumerate(wanted(schema, number, place))]
         for place in range(4)
     }
     merging = {
@@ -251,7 +251,7 @@ def traffic(kept: Kept, _: Plan) -> Iterator[Row]:
             topology.policy = Policy(unit=unit, merging=merging.get(name), durable=False, **options)  # type: ignore[arg-type]
             topology.publishers = [Publishing("b1", "p", advertised(schema), bodies)]
             topology.subscribers = [
-                Subscribing(broker, "s", wanted[place]) for place, broker in enumerate(topology.leaves)
+                Subscribing(broker, "s", asked[place]) for place, broker in enumerate(topology.leaves)
             ]
             report = simulate(topology, checked=False)
             deliveries.add(report.counted.delivered)

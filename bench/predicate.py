@@ -118,8 +118,10 @@ def attributes(kept: Kept, _: Plan) -> Iterator[Row]:
         for filters in (0, 1, 2):
             queries = with_filters(plain, values, filters, seed=filters)
             made = {
-                "predicate-pc-ap inline": Index("predicate-pc-ap", attribute_filters="inline"),
-                "predicate-pc-ap postponed": Index("predicate-pc-ap", attribute_filters="postponed"),
+                "predicate-pc-ap-first inline": Index("predicate-pc-ap-first", attribute_filters="inline"),
+                "predicate-pc-ap-first postponed": Index(
+                    "predicate-pc-ap-first", attribute_filters="postponed"
+                ),
                 "yfilter": Index("yfilter"),
             }
             subjects = {subject: f"{name}, {filters} filters: {subject}" for subject in made}

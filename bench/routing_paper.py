@@ -10,22 +10,23 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
 from math import inf
+from typing import TypeAlias
 
 from bench.corpus import corpus_schema, yfilter_queries
 from bench.harness.answers import WrongAnswerError
 from bench.harness.columns import forms
 from bench.harness.kept import Kept, Row
 from bench.harness.turns import scale
-from bench.network import EXPRESSIONS, STRATEGIES, expressions, nitf
+from bench.network import EXPRESSIONS, STRATEGIES, expressions, nitf, wanted
 from bench.plan import Plan
 from pathcast import _core
 from pathcast.generate import documents, subscriptions
 from pathcast.index import Index
 from pathcast.limits import Limits
-from pathcast.network import Advertised, Filter, Policy, advertisements
+from pathcast.network import Advertised, Filter, Policy, advertisements, overlaps
 from pathcast.network.simulation.simulate import simulate
 from pathcast.network.simulation.topology import Publishing, Subscribing, tree
 from pathcast.schema import Schema
@@ -40,7 +41,19 @@ ROUNDS = 3
 SECONDS = 20.0
 """For all rounds; the one that is under way ends."""
 PSD_DOCUMENTS, PSD_PUBLICATIONS = 50, 4_182
-EXAMPLES = {
+LONG = 5
+"""Steps of a query at least with which publications have about their share of the paper's messages."""
+Said: TypeAlias = Mapping[tuple[str, str], bool | None]
+"""What the text says of two expressions; `None` where only its algorithm says so."""
+RULES: Said = {
+    ("/*", "/*"): True,
+    ("/*", "/t"): True,
+    ("/t", "/*"): False,
+    ("/t", "/t"): True,
+    ("/t", "/u"): False,
+}
+"""Whether the first step covers the second: Table 1."""
+EXAMPLES: Said = {
     ("/*/a//*/c", "/a/a/*//c/e/c/d"): True,
     ("/*/a//*/c", "/a/a/*//c/b/d"): False,
     ("/a/*//*/d", "/a//b/c/d"): True,
@@ -48,7 +61,20 @@ EXAMPLES = {
     ("//b/*//b//*", "/a/b//b/b"): None,
     ("/a/*//a//a", "/a//a/*/a/b"): None,
 }
-"""Whether the first covers the second as the text says it; `None` where only its algorithm says so."""
+"""Whether the first covers the second."""
+OVERLAPS: Said = {
+    ("/*", "/*"): True,
+    ("/*", "/t"): True,
+    ("/t", "/*"): True,
+    ("/t", "/t"): True,
+    ("/t", "/u"): False,
+    ("/b/*/*/c/c/d", "/*/c/*/b/c"): False,
+    ("/a/*/e/*/d/*/c/b", "*/a//d/*/c//b"): True,
+    ("/a/*/c(/e/d)+/*/c/e", "/*/a/c/*/d/e/d/*"): True,
+    ("/a/*/b/a", "a/b/a"): None,
+    ("/a/b/a/b", "a/*/b"): None,
+}
+"""Whether an advertisement overlaps a subscription: the rules of Figure 3, then the examples of the text."""
 
 
 SETS: dict[str, Callable[[Schema], tuple[str, ...]]] = {
@@ -168,21 +194,38 @@ def _from_cold(engine: str, table: list[tuple[int, str]], publications: list[byt
 
 
 def traffic(kept: Kept, _: Plan) -> Iterator[Row]:
-    """What eight brokers receive, from brokers and from clients, with 4,182 publications of BLAST paths."""
+    """What eight brokers receive, from brokers and from clients, with 4,182 publications of BLAST paths.
+
+    Once with queries of any length, and once with longer ones, of which each selects fewer publications.
+    """
     schema = corpus_schema("blast")
-    if schema is None or all(kept.has(name) for name in STRATEGIES):
-        return
+    for least in (1, LONG) if schema else ():
+        if schema is not None and not all(kept.has(traffic_row(name, least)) for name in STRATEGIES):
+            yield from _traffic(schema, least)
+
+
+def traffic_row(strategy: str, least: int) -> str:
+    """The name of a row.
+
+    >>> traffic_row("no-adv-no-cov", 1), traffic_row("no-adv-no-cov", 5)
+    ('no-adv-no-cov', 'no-adv-no-cov, 5 steps or more')
+    """
+    return strategy if least == 1 else f"{strategy}, {least} steps or more"
+
+
+def _queries(schema: Schema, number: int, place: int, least: int) -> Iterable[str]:
+    if least > 1:
+        return wanted(schema, number, place, least)
+    return subscriptions(
+        schema, number, max_depth=10, wildcard=0.2, descendant=0.2, distinct=True, seed=place
+    )
+
+
+def _traffic(schema: Schema, least: int) -> Iterator[Row]:
     number = max(50, int(1_000 * SCALE))
     bodies, publications = _publications(schema)
-    wanted = {
-        place: [
-            (str(at), Filter(xpath))
-            for at, xpath in enumerate(
-                subscriptions(
-                    schema, number, max_depth=10, wildcard=0.2, descendant=0.2, distinct=True, seed=place
-                )
-            )
-        ]
+    asked = {
+        place: [(str(at), Filter(xpath)) for at, xpath in enumerate(_queries(schema, number, place, least))]
         for place in range(4)
     }
     advertised = advertisements(schema)
@@ -192,7 +235,7 @@ def traffic(kept: Kept, _: Plan) -> Iterator[Row]:
         topology.policy = Policy(unit="path", durable=False, unadvertised="refuse", **options)  # type: ignore[arg-type]
         topology.publishers = [Publishing("b1", "p", Advertised(tuple(advertised)), bodies)]
         topology.subscribers = [
-            Subscribing(broker, "s", wanted[place]) for place, broker in enumerate(topology.leaves)
+            Subscribing(broker, "s", asked[place]) for place, broker in enumerate(topology.leaves)
         ]
         report = simulate(topology, checked=False)
         delivered.add(report.counted.delivered)
@@ -204,13 +247,13 @@ def traffic(kept: Kept, _: Plan) -> Iterator[Row]:
             "publications": sent.get("Publish", 0),
         }
         clients = {
-            "subscriptions": 4 * number,
+            "subscriptions": sum(map(len, asked.values())),
             "advertisements": len(advertised) if options["advertisements"] else 0,
             "publications": publications,
         }
         total = sum(between.values()) + sum(clients.values())
         yield Row(
-            name,
+            traffic_row(name, least),
             {"between brokers": sum(between.values()), "with clients": total}
             | {f"{kind} received": between[kind] + clients[kind] for kind in between}
             | {"publications %": 100 * (between["publications"] + publications) / total},
@@ -232,8 +275,8 @@ def _publications(schema: Schema) -> tuple[list[bytes], int]:
 
 
 def examples(kept: Kept, _: Plan) -> Iterator[Row]:
-    """Whether one expression covers another: ours, and all paths of up to seven steps over five names."""
-    for (general, specific), said in EXAMPLES.items():
+    """Whether one expression covers another or overlaps it: ours, and what all paths show."""
+    for (general, specific), said in {**RULES, **EXAMPLES}.items():
         if not kept.has(f"{general} covers {specific}"):
             cover = _core.Cover(Limits())
             cover.register(0, general)
@@ -253,10 +296,39 @@ def examples(kept: Kept, _: Plan) -> Iterator[Row]:
                 "paths": float(among),
                 "not covered": float(missed),
             }
-            yield Row(
-                f"{general} covers {specific}",
-                values | ({} if said is None else {"the paper says": float(said)}),
-            )
+            yield Row(f"{general} covers {specific}", values | _said(said))
+    for (advertisement, subscription), said in OVERLAPS.items():
+        if not kept.has(f"{advertisement} overlaps {subscription}"):
+            index = Index()
+            index.add("subscription", subscription)
+            paths = list(_advertised(advertisement, subscription))
+            values = {
+                "overlaps": float(overlaps(advertisement, subscription)),
+                "paths": float(len(paths)),
+                "selected": float(sum(bool(index.match(_document(path))) for path in paths)),
+            }
+            yield Row(f"{advertisement} overlaps {subscription}", values | _said(said))
+
+
+def _said(said: bool | None) -> dict[str, float]:
+    return {} if said is None else {"the paper says": float(said)}
+
+
+def _advertised(advertisement: str, subscription: str) -> Iterator[tuple[str, ...]]:
+    """The paths of an advertisement over the names of both and another, with up to three repetitions.
+
+    >>> list(_advertised("/a(/b)+", "b"))
+    [('a', 'b'), ('a', 'b', 'b'), ('a', 'b', 'b', 'b')]
+    >>> list(_advertised("/a/*", "b"))
+    [('a', 'a'), ('a', 'b'), ('a', 'z')]
+    """
+    names = [*dict.fromkeys(re.findall("[a-z]", advertisement + subscription)), "z"]
+    repeated = (
+        re.sub(r"\((.*?)\)\+", lambda part: part[1] * times, advertisement)  # noqa: B023 - used at once
+        for times in (1, 2, 3)
+    )
+    for text in dict.fromkeys(repeated):
+        yield from product(*(names if step == "*" else (step,) for step in text[1:].split("/")))
 
 
 def _document(names: tuple[str, ...]) -> bytes:

@@ -35,6 +35,8 @@ ROUNDS = 4
 FEWEST, MOST = 10, 40  # documents of a round: few are no sample
 WAYS: tuple[Literal["minimal", "simple", "maximal"], ...] = ("minimal", "simple", "maximal")
 DESCRIBED = 100  # documents of a data set that are described
+EXAMPLE = "the paper's example"
+FIGURE_2 = "/a/b[c/d//e][g//e/f]//*/*/*/e/f"
 Drawn = Mapping[str, DataSet]
 
 
@@ -176,7 +178,9 @@ def described(kept: Kept, _: Plan) -> Iterator[Row]:
 
 
 def substrings(kept: Kept, _: Plan) -> Iterator[Row]:
-    """How many substrings an expression has, by where it is cut."""
+    """How many substrings an expression has, by where it is cut: the paper's example, then the data sets."""
+    if not kept.has(EXAMPLE):
+        yield Row(EXAMPLE, {way: float(_core.xtrie_substrings(FIGURE_2, way) or 0) for way in WAYS})
     for name, each in data_sets().items():
         for kind, branch in (("single paths", 0.0), ("trees", 0.1)):
             if kept.has(f"{name}, {kind}"):

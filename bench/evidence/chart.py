@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 Curves: TypeAlias = Mapping[str, Sequence[tuple[float, float]]]
 COLOURS = ("#1f6f8b", "#c4661f", "#7a4fa3", "#1f7a4d", "#a33b20", "#d9a441", "#4a5b6c", "#66727f")
 PAPER = "paper: "
 """A curve whose name starts so is the paper's: grey, with hollow marks, in any chart."""
+MARKS = "osD^"
+"""Of the paper's curves, which have one colour."""
 
 
 def lines(
@@ -35,7 +38,10 @@ def lines(
     for axes, below, (title, curves) in zip(every, varied, panels.items(), strict=True):
         for name, points in curves.items():
             width = 0.8 if logarithmic else max(1.0, 3.0 - 0.5 * names.index(name))
-            _curve(axes, name, points, colour_of(name, names), "o:" if logarithmic else "o-", width)
+            style = ":" if logarithmic or name.startswith(PAPER) else "-"
+            axes.plot(
+                *zip(*points, strict=True), ls=style, lw=width, ms=4.5, label=name, **_look(name, names)
+            )
         plain(axes, below, title=title, logarithmic=logarithmic)
     every[0].set_ylabel(up)
     handles = {
@@ -54,29 +60,33 @@ def lines(
     return drawn
 
 
-def colour_of(name: str, names: Sequence[str]) -> str:
-    """The paper's are grey; ours have the colour of their place."""
-    ours = [each for each in names if not each.startswith(PAPER)]
-    return "#8a94a0" if name.startswith(PAPER) else COLOURS[ours.index(name) % len(COLOURS)]
+def _look(name: str, names: Sequence[str]) -> dict[str, Any]:
+    """The paper's are grey and hollow, each with its own mark; ours have the colour of their place."""
+    papers = [each for each in names if each.startswith(PAPER)]
+    if name in papers:
+        return {"color": "#8a94a0", "mfc": "white", "marker": MARKS[papers.index(name) % len(MARKS)]}
+    ours = [each for each in names if each not in papers]
+    return {"color": COLOURS[ours.index(name) % len(COLOURS)], "marker": "o"}
 
 
-def _curve(
-    axes: Axes, name: str, points: Sequence[tuple[float, float]], colour: str, style: str, width: float
-) -> None:
-    across, up = zip(*sorted(points), strict=True)
-    hollow = {"mfc": "white"} if name.startswith(PAPER) else {}
-    axes.plot(across, up, style, lw=width, ms=4.5, color=colour, label=name, **hollow)  # type: ignore[arg-type]
+def _logarithmic(axis: Axis) -> None:
+    """Numbers at 1, 2 and 5 of each power of ten, or at the powers alone where there are many."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 1_000 * low else (1,)))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def plain(axes: Axes, across: str, *, title: str = "", logarithmic: bool = False) -> None:
     """The axes: from zero or logarithmic, no frame, numbers as people write them."""
-    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+    from matplotlib.ticker import MaxNLocator
 
     if logarithmic:
         axes.set_xscale("log")
         axes.set_yscale("log")
-        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axes.xaxis.set_minor_formatter(NullFormatter())
+        _logarithmic(axes.xaxis)
+        _logarithmic(axes.yaxis)
     else:
         axes.set_xlim(left=0)
         axes.set_ylim(bottom=0)
@@ -100,12 +110,12 @@ def dots(values: Mapping[str, Mapping[str, float]], across: str) -> Figure:
     names = list(dict.fromkeys(name for figures in values.values() for name in figures))
     for name in names:
         found = [(figures[name], at) for at, figures in enumerate(values.values()) if name in figures]
-        ground = "white" if name.startswith(PAPER) else colour_of(name, names)
-        axes.plot(*zip(*found, strict=True), "o", ms=6, color=colour_of(name, names), mfc=ground, label=name)
+        axes.plot(*zip(*found, strict=True), ls="", ms=6, label=name, **_look(name, names))
     plain(axes, across)
     axes.set_xscale("log")
-    axes.xaxis.set_major_formatter("{x:,.10g}")
     axes.autoscale(axis="x")
+    _logarithmic(axes.xaxis)
+    axes.xaxis.set_major_formatter("{x:,.10g}")
     axes.set_yticks(range(len(values)), list(values))
     axes.set_ylim(len(values) - 0.5, -0.5)
     axes.grid(axis="x", color="#e4e7eb")

@@ -161,6 +161,8 @@ class Exhibit:
     verdict: Callable[[Results], Verdict]
     """Told from the rows, and from nothing else."""
     chart: Callable[[Results], Figure] | None = None
+    below: str = ""
+    """What has to be known of our rows, below them."""
 
     @property
     def slug(self) -> str:
@@ -243,3 +245,13 @@ def rows_table(rows: Iterable[Row], columns: Sequence[str], subject: str = "") -
             for row in rows
         ),
     )
+
+
+def picked(experiment: str, columns: Sequence[str], *subjects: str) -> Callable[[Results], str]:
+    """Shows some columns of the rows of an experiment: of these, or of all where none is named."""
+
+    def shown(results: Results) -> str:
+        rows = [results.row(experiment, each) for each in subjects] or results.rows(experiment)
+        return rows_table(rows, columns)
+
+    return shown

@@ -18,7 +18,7 @@ PAPERS: Mapping[str, ModuleType] = {
     "predicate": predicate,
     "schema": schema,
 }
-"""By the name of the page: a module with `TITLE` and `EXHIBITS`."""
+"""By the name of the page: a module with `TITLE`, `EXHIBITS`, and what is `UNMEASURED`, by label."""
 SHORT = {
     "routing": "Routing in networks",
     "xtrie": "XTrie",
@@ -71,18 +71,20 @@ def _charts(name: str, exhibits: Sequence[Exhibit], results: Results) -> Iterato
             except NotTakenError:
                 continue
             chart = f"{name}-{exhibit.slug}"
-            width = int(figure.get_figwidth() * 90)
-            yield chart, svg(figure, chart).replace("<svg ", f'<svg width="{width}" ', 1)
+            # Its ink is dark: on a dark page it needs a ground of its own.
+            head = f'<svg width="{int(figure.get_figwidth() * 90)}" style="background: #fff" '
+            yield chart, svg(figure, chart).replace("<svg ", head, 1)
 
 
 def _index(results: Results) -> str:
     parts = [
         "# Evidence",
         SETUP,
-        "Pathcast rests on five papers. Each page below takes every table and figure of one paper's "
-        "experiments, and what its text alone says was measured: what it claims, its numbers as far as its "
-        "text gives them, ours on the same kind of workload, and a verdict in one sentence. Whether a claim "
-        "holds is told by code from the rows that were measured; the reason why one does not is ours.",
+        "Pathcast rests on five papers. Each page below takes every table and figure of one of them, and "
+        "what its text alone says was measured: what it claims, its numbers as far as its text gives them, "
+        "ours on the same kind of workload, and a verdict in one sentence. Whether a claim holds is told by "
+        "code from the rows that were measured; the reason why one does not is ours. What has no claim, as "
+        "drawings and pseudocode, is named at the end of each page.",
         "`make evidence` runs all experiments (hours; a run that was cut goes on where it was), "
         "`make evidence-draw` writes these pages from the figures that are kept in `benchmarks/results` "
         "(seconds).",
@@ -118,7 +120,12 @@ def _page(name: str, paper: ModuleType, results: Results) -> str:
     parts = [f"# {paper.TITLE}", SETUP, (paper.__doc__ or "").partition("\n\n")[2].strip()]
     for exhibit in paper.EXHIBITS:
         parts += [f"## {exhibit.label}", *_exhibit(name, exhibit, results)]
-    parts += ["## Machine, commits and load", *_provenance(paper.EXHIBITS, results)]
+    parts += [
+        "## Without measurements",
+        "\n".join(f"- {label}: {says}" for label, says in paper.UNMEASURED.items()),
+        "## Machine, commits and load",
+        *_provenance(paper.EXHIBITS, results),
+    ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -127,6 +134,7 @@ def _exhibit(name: str, exhibit: Exhibit, results: Results) -> Iterator[str]:
     yield _apart("In the paper", exhibit.paper)
     try:
         yield _apart("Measured here", exhibit.shown(results))
+        yield exhibit.below
         if exhibit.chart is not None:
             exhibit.chart(results)
             yield f"![{exhibit.label}, drawn from our rows](../images/evidence/{name}-{exhibit.slug}.svg)"

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import nan
-from statistics import fmean
 from typing import TYPE_CHECKING
 
 from bench.evidence import chart
@@ -23,20 +22,19 @@ from bench.evidence.exhibit import (
     NEAR,
     Check,
     Exhibit,
-    NotTakenError,
     Results,
     Verdict,
     figure,
     judged,
     listed,
+    picked,
     rows_table,
     table,
     times,
 )
 from bench.evidence.schema_text import TEXT
-from bench.harness.kept import Row
 from bench.pruning import WIDE
-from bench.schema_paper import NUMBERS, PLAIN, RECURSIVE, SETTINGS, TABLE_1, subject
+from bench.schema_paper import FOUR, NUMBERS, PLAIN, RECURSIVE, SETTINGS, TABLE_1, subject
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -84,7 +82,10 @@ def _coded(xpaths: Iterable[str]) -> str:
 
 def _examples_table(results: Results) -> str:
     rows = [(xpath, results.row("schema-examples", xpath)) for xpath in TABLE_1]
-    cells = ((f"`{xpath}`", _coded(TABLE_1[xpath]), _coded(row.note.split())) for xpath, row in rows)
+    rows.append((FOUR, results.row("schema-examples", FOUR)))
+    cells = (
+        (f"`{xpath}`", _coded(TABLE_1.get(xpath, ())) or "—", _coded(row.note.split())) for xpath, row in rows
+    )
     return table(("filter", "the paper", "here"), cells).replace("---:", "---")
 
 
@@ -95,12 +96,13 @@ def _examples_verdict(results: Results) -> Verdict:
         )
         return said == found == both, f"{figure(both)} of {figure(said)} and of {figure(found)} here"
 
+    because = f"what the paper prints beside `/*/*/*` is what `{FOUR}` becomes" if alike(FOUR)[0] else ""
     return judged(
         [
             Check(
                 f"`{xpath}` becomes what the paper says",
                 *alike(xpath),
-                f"what the paper prints beside `{xpath}` is what `/*/*/*/*` becomes",
+                because,
             )
             for xpath in TABLE_1
         ]
@@ -126,10 +128,6 @@ def _table_2_paper() -> str:
     )
 
 
-def _table_2(results: Results) -> str:
-    return rows_table(results.rows("pruning"), ("distinct", "distinct pruned", *TABLE_2_COLUMNS, "* left"))
-
-
 def _pruning(results: Results, name: str, wildcard: float, descendant: float, column: str) -> float:
     return results.value("pruning", f"{name} *{wildcard} //{descendant}", column)
 
@@ -140,9 +138,9 @@ def _table_2_verdict(results: Results) -> Verdict:
 
     grown = [value / 100_000 for name in NAMES for value in column(name, "pruned filters")]
     stars = ((0.2, 0.2), (0.4, 0.2), (0.6, 0.2))
-    by_star = column(RECURSIVE, "pruned filters", stars)
+    by_star = [column(name, "pruned filters", stars) for name in NAMES]
     gaps = ((0.2, 0.2), (0.2, 0.4), (0.2, 0.6))
-    by_gap = column(RECURSIVE, "pruned filters", gaps)
+    by_gap = [column(name, "pruned filters", gaps) for name in NAMES]
     with_gaps = tuple(setting for setting in TABLE_2 if setting[1])
     kept = [
         left / before
@@ -150,44 +148,51 @@ def _table_2_verdict(results: Results) -> Verdict:
             column(RECURSIVE, "// left", with_gaps), column(RECURSIVE, "//", with_gaps), strict=True
         )
     ]
-    stars_left = sum(column(PLAIN, "* left") + column(RECURSIVE, "* left"))
-    results_all = sum(column(PLAIN, "pruned filters") + column(RECURSIVE, "pruned filters"))
+    stars_left = [
+        left / after
+        for name in NAMES
+        for left, after in zip(column(name, "* left"), column(name, "pruned filters"), strict=True)
+    ]
     rest = sum(column(PLAIN, "// left"))
-    try:
-        before, after = column(RECURSIVE, "plain MB"), column(RECURSIVE, "pruned MB")
-    except NotTakenError:
-        before = after = []
+    before, after = column(RECURSIVE, "plain MB"), column(RECURSIVE, "pruned MB")
     sizes = [some / all_of_them for some, all_of_them in zip(after, before, strict=True)]
     return judged(
         [
             Check(
-                "Pruned filters are 2 to 6 times the filters",
+                "Pruned filters are 2 to 6 times the filters (1.5 to 6.5 count)",
                 min(grown) >= 1.5 and max(grown) <= 6.5,
                 f"{times(min(grown))} to {times(max(grown))}",
                 STAND_IN,
             ),
-            Check("more `*` gives more pruned filters", by_star == sorted(by_star), listed(by_star)),
-            Check("more `//` does not", max(by_gap) / min(by_gap) <= 1 + NEAR, listed(by_gap)),
+            Check(
+                "more `*` gives more pruned filters",
+                all(each == sorted(each) for each in by_star),
+                "; ".join(map(listed, by_star)),
+                STAND_IN,
+            ),
+            Check(
+                "more `//` does not (a quarter more counts)",
+                all(max(each) <= (1 + NEAR) * each[0] for each in by_gap),
+                "; ".join(map(listed, by_gap)),
+                STAND_IN,
+            ),
             Check("without recursion every `//` goes", rest == 0, f"{figure(rest)} left"),
             Check(
-                "with a little recursion some `//` cannot go (13 to 33 %)",
+                "with a little recursion some `//` cannot go (13 to 33 % there, up to 40 % count)",
                 min(kept) > 0 and max(kept) <= 0.4,
                 ", ".join(f"{100 * each:.0f} %" for each in kept),
             ),
             Check(
                 "every `*` goes, but for fewer than one in a thousand results",
-                stars_left <= 0.001 * results_all,
-                f"{figure(stars_left)} of {figure(results_all)} keep one, where a filter would become more "
-                f"than {WIDE.max_results:,}",
+                max(stars_left) <= 0.001,
+                f"at most {1e6 * max(stars_left):.0f} in a million keep one, where a filter would become "
+                f"more than {WIDE.max_results:,}",
             ),
-            *(
-                Check(
-                    "the size of YFilter's automaton changes by 0.9 to 2.5 times",
-                    min(sizes) >= 0.5 and max(sizes) <= 3,
-                    f"{times(min(sizes))} to {times(max(sizes))}",
-                    COMPACT,
-                )
-                for _ in sizes[:1]
+            Check(
+                "the size of YFilter's automaton changes by 0.9 to 2.5 times (0.5 to 3 count)",
+                min(sizes) >= 0.5 and max(sizes) <= 3,
+                f"{times(min(sizes))} to {times(max(sizes))}",
+                COMPACT,
             ),
         ]
     )
@@ -196,14 +201,7 @@ def _table_2_verdict(results: Results) -> Verdict:
 # Table 3
 
 
-def _table_3_rows(results: Results) -> list[Row]:
-    return [
-        results.row("schema-automaton", subject(name, 0.2, 0.2, number))
-        for name in NAMES
-        for number in (1_000, 10_000)
-    ]
-
-
+TABLE_3 = [subject(name, 0.2, 0.2, number) for name in NAMES for number in (1_000, 10_000)]
 BUILT = ("filters", "pruned filters", "pruning s", "PMA build s", "keywords", "states", "PMA MB")
 
 
@@ -222,19 +220,19 @@ def _table_3_verdict(results: Results) -> Verdict:
     return judged(
         [
             Check(
-                "Pruning takes longer than building the automaton (5 to 8 times)",
+                "Pruning takes longer than building the automaton (5 to 8 times there)",
                 min(shares) > 1,
                 listed(shares, times),
             ),
             Check(
-                "ten times the filters hardly add states",
+                "ten times the filters hardly add states (a fifth counts)",
                 max(grown) <= 1.2,
                 "; ".join(f"{name} {figure(few)} to {figure(many)}" for name, (few, many) in states.items()),
                 "XMark has more paths without a cycle than the paper's recursive DTD, and a "
                 "thousand filters do not name all of them",
             ),
             Check(
-                "and give 3 to 4 times the memory",
+                "and give 3 to 4 times the memory (2 to 5 count)",
                 min(sizes) >= 2 and max(sizes) <= 5,
                 listed(sizes, times),
                 "what does not depend on the filters is small here, so memory is nearer to their number",
@@ -247,7 +245,7 @@ def _table_3_verdict(results: Results) -> Verdict:
 
 
 def _sizes(results: Results) -> str:
-    rows = [row for row in results.rows("schema-automaton") if row not in _table_3_rows(results)]
+    rows = [row for row in results.rows("schema-automaton") if row.subject not in TABLE_3]
     return rows_table(rows, BUILT)
 
 
@@ -265,24 +263,24 @@ def _sizes_verdict(results: Results) -> Verdict:
     return judged(
         [
             Check(
-                "Linear in the filters (150 bytes each)",
+                "Linear in the filters (150 bytes each there; half more or less counts)",
                 max(each) <= 1.5 * min(each),
                 f"{listed(each)} bytes each",
             ),
             Check(
-                "grows with prob(*) (10 to 65 MB from 0 to 0.8)",
+                "grows with prob(*) (10 to 65 MB from 0 to 0.8; more than twice counts)",
                 stars == sorted(stars) and stars[-1] >= 2 * stars[0],
                 f"{listed(stars)} MB",
             ),
             Check(
-                "hardly depends on prob(//)",
+                "hardly depends on prob(//) (1.3 times counts)",
                 max(gaps) <= 1.3 * min(gaps) and max(other) <= 1.3 * min(other),
                 f"{listed(gaps)} MB; {listed(other)} MB",
                 "lists of filters are most of the size here and grow by doubling, so a few per cent more "
                 "pruned filters can make it a quarter larger",
             ),
             Check(
-                "a million filters give a hundred keywords and as many states (90 and 92)",
+                "a million filters give a hundred keywords and as many states (90 and 92 there)",
                 words < 200 and states < 2 * words,
                 f"{figure(words)} and {figure(states)}",
             ),
@@ -311,19 +309,11 @@ def _speed(results: Results) -> str:
         replace(row, values={**row.values, PAPER_SPEED: SPEED_UPS.get(row.subject, nan)})
         for row in results.rows("schema-speed")
     ]
-    return (
-        rows_table(rows, (*columns, PAPER_SPEED))
-        + "\n\n*Guarded* is pruning as users have it by default: documents are held to the schema. "
-        "The paper has no such check."
-    )
+    return rows_table(rows, (*columns, PAPER_SPEED))
 
 
 def _speed_chart(results: Results) -> Figure:
-    curves = {
-        "unpruned s": "YFilter",
-        "pruned s": "YFilter, pruned",
-        "guarded s": "YFilter, pruned and guarded",
-    }
+    curves = {"speed-up": "pruned", "speed-up guarded": "pruned and guarded"}
     panels = {
         NAMES[name]: {
             label: [
@@ -331,9 +321,10 @@ def _speed_chart(results: Results) -> Figure:
             ]
             for column, label in curves.items()
         }
+        | {f"{chart.PAPER}pruned": [(number, SPEED_UPS[f"{name} {number:,}"]) for number in SIZES]}
         for name in NAMES
     }
-    return chart.lines(panels, "filters", "seconds, a document of 24 MB")
+    return chart.lines(panels, "filters", "times as fast as YFilter without pruning")
 
 
 def _speed_verdict(results: Results) -> Verdict:
@@ -345,7 +336,7 @@ def _speed_verdict(results: Results) -> Verdict:
     return judged(
         [
             Check(
-                "Pruning speeds YFilter up several times (3.5 to 22.8)",
+                "Pruning speeds YFilter up several times (3.5 to 22.8 there; 2 counts)",
                 min(map(min, ends.values())) >= 2,
                 "; ".join(f"{name} {listed(each, times)}" for name, each in ends.items()),
             ),
@@ -369,20 +360,12 @@ def _speed_verdict(results: Results) -> Verdict:
 # Tables 4 and 5
 
 
-def _engines_table(name: str) -> Callable[[Results], str]:
-    def shown(results: Results) -> str:
-        rows = [row for row in results.rows("schema-engines") if row.subject.startswith(f"{name} ")]
-        columns = (
-            "pma s",
-            "yfilter s",
-            "pma-updating s",
-            "pma guarded s",
-            "yfilter guarded s",
-            "tokeniser s",
-        )
-        return rows_table(rows, columns)
+ENGINES = ("pma s", "yfilter s", "pma-updating s", "pma guarded s", "yfilter guarded s", "tokeniser s")
 
-    return shown
+
+def _engines_table(name: str) -> Callable[[Results], str]:
+    subjects = (subject(name, *setting, number) for setting in SETTINGS for number in SIZES)
+    return picked("schema-engines", ENGINES, *subjects)
 
 
 def _engines_paper(values: Mapping[tuple[float, float], Sequence[float]]) -> str:
@@ -419,33 +402,33 @@ def _table_4_verdict(results: Results) -> Verdict:
         return results.value("schema-engines", subject(PLAIN, *setting, number), f"{engine} s")
 
     more = {
-        engine: fmean(of(engine, each, SIZES[1]) / of(engine, each, SIZES[0]) for each in SETTINGS)
+        engine: max(of(engine, each, SIZES[1]) / of(engine, each, SIZES[0]) for each in SETTINGS)
         for engine in ("pma", "yfilter")
     }
     by_setting = {
-        engine: [fmean(of(engine, each, number) for number in SIZES) for each in SETTINGS] for engine in more
+        engine: [[of(engine, each, number) for each in SETTINGS] for number in SIZES] for engine in more
     }
-    flat = {engine: max(some) / min(some) for engine, some in by_setting.items()}
+    flat = {engine: max(max(some) / min(some) for some in each) for engine, each in by_setting.items()}
     reading = [each for number in SIZES for each in _beside(results, PLAIN, number, "yfilter", "tokeniser")]
     return judged(
         [
             Check(
-                "The PMA is 2 to 3 times as fast as YFilter",
+                "The PMA is 2 to 3 times as fast as YFilter (1.7 to 4 count)",
                 min(both) >= 1.7 and max(both) <= 4,
                 "; ".join(f"{number:,}: {listed(some, times)}" for number, some in ratios.items()),
                 f"{ONE_STATE} {times(min(reading))} to {times(max(reading))} of the bare tokeniser's time",
             ),
             Check(
-                "neither depends on the number of filters",
+                "neither depends on the number of filters (a quarter more counts)",
                 max(more.values()) <= 1 + NEAR,
                 ", ".join(
-                    f"{engine} {times(each)} for ten times the filters" for engine, each in more.items()
+                    f"{engine} up to {times(each)} for ten times the filters" for engine, each in more.items()
                 ),
             ),
             Check(
-                "nor on the setting (12 % between extremes)",
+                "nor on the setting (12 % between extremes there; a quarter counts)",
                 max(flat.values()) <= 1 + NEAR,
-                ", ".join(f"{engine} {times(each)} between extremes" for engine, each in flat.items()),
+                ", ".join(f"{engine} up to {times(each)} between extremes" for engine, each in flat.items()),
             ),
         ]
     )
@@ -469,7 +452,7 @@ def _table_5_verdict(results: Results) -> Verdict:
     return judged(
         [
             Check(
-                "PMA and YFilter take much the same (0.7 to 1.4 times)",
+                "PMA and YFilter take much the same (0.7 to 1.4 times there; 0.6 to 1.5 count)",
                 min(both) >= 0.6 and max(both) <= 1.5,
                 "; ".join(f"{number:,}: {listed(some, times)}" for number, some in ratios.items()),
                 LOOKING,
@@ -486,18 +469,19 @@ def _table_5_verdict(results: Results) -> Verdict:
                 LOOKING,
             ),
             Check(
-                "the PMA takes longer with ten times the filters (1.1 to 1.7 times there)",
-                min(growth["pma"]) > 1.05,
+                "the PMA takes longer with ten times the filters (1.1 to 1.7 times there; up to 2 count)",
+                min(growth["pma"]) > 1.05 and max(growth["pma"]) <= 2,
                 listed(growth["pma"], times),
+                LOOKING,
             ),
             Check(
-                "YFilter does not",
+                "YFilter does not (a quarter more counts)",
                 max(growth["yfilter"]) <= 1 + NEAR,
                 listed(growth["yfilter"], times),
                 "reading the document does not hide what more filters cost, as it did in Java",
             ),
             Check(
-                "keeping output sets up to date is no faster than looking through them",
+                "keeping output sets up to date is no faster than looking through them (a quarter counts)",
                 min(updating) >= 1 - NEAR,
                 f"updating takes {times(min(updating))} to {times(max(updating))}",
                 LOOKING,
@@ -506,12 +490,19 @@ def _table_5_verdict(results: Results) -> Verdict:
     )
 
 
+UNMEASURED = {
+    "Figure 1": "the DTD of [Table 1](#table-1).",
+    "Figure 2": "the graph of the DTD of the protein sequences, which are not to be had.",
+    "Figure 3": "ten filters of its workload.",
+    "Figure 4": "an automaton for filters whose outputs must not be copied to all states where they are due.",
+}
 EXHIBITS: tuple[Exhibit, ...] = (
     Exhibit(
         label="Table 1",
         claim="With the DTD of Figure 1, which is not recursive, six filters lose every `*` and every `//` "
         "but leading ones.",
-        paper="An example without measurements.",
+        paper="An example without measurements. The figure is lost in the text; the DTD here is what the "
+        "table's other rows tell of it.",
         experiments=("schema-examples",),
         shown=_examples_table,
         verdict=_examples_verdict,
@@ -524,7 +515,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
         + "\n\nFor the protein sequences the text gives 224,579 to 622,649 pruned filters, and no operator "
         "left.",
         experiments=("pruning",),
-        shown=_table_2,
+        shown=picked("pruning", ("distinct", "distinct pruned", *TABLE_2_COLUMNS, "* left")),
         verdict=_table_2_verdict,
     ),
     Exhibit(
@@ -541,7 +532,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
             ),
         ),
         experiments=("schema-automaton",),
-        shown=lambda results: rows_table(_table_3_rows(results), BUILT),
+        shown=picked("schema-automaton", BUILT, *TABLE_3),
         verdict=_table_3_verdict,
     ),
     Exhibit(
@@ -565,6 +556,8 @@ EXHIBITS: tuple[Exhibit, ...] = (
         shown=_speed,
         verdict=_speed_verdict,
         chart=_speed_chart,
+        below="*Guarded* is pruning as users have it by default: documents are held to the schema. The paper "
+        "has no such check.",
     ),
     Exhibit(
         label="Table 4",

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pytest.importorskip("lxml", reason="lxml is not installed")
 
-from bench import routing_paper, schema_paper
+from bench import network, routing_paper, schema_paper
 from bench.corpus import corpus_schema
 from bench.harness.kept import Kept
 from bench.plan import Plan
@@ -51,9 +51,24 @@ def test_a_wrong_answer_ends_the_experiment() -> None:
         schema_paper.measured(schema, filters, {"wrong": (wrong, None)}, schema_paper.large("blast", 1_000))
 
 
-def test_covering_is_what_all_paths_show(tmp_path: Path) -> None:
+@needs_corpus
+def test_traffic_is_counted_with_and_without_clients(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(routing_paper, "SCALE", 0.02)
+    rows = list(routing_paper.traffic(Kept(tmp_path / "rows.json"), Plan()))
+    assert len({row.subject for row in rows}) == 2 * len(network.STRATEGIES)
+    for row in rows:
+        parts = [
+            row.values[f"{kind} received"] for kind in ("subscriptions", "advertisements", "publications")
+        ]
+        assert sum(parts) == row.values["with clients"] > row.values["between brokers"]
+
+
+def test_covering_and_overlap_are_what_all_paths_show(tmp_path: Path) -> None:
     rows = {row.subject: row.values for row in routing_paper.examples(Kept(tmp_path / "rows.json"), Plan())}
     assert rows["/*/a//*/c covers /a/a/*//c/b/d"]["covers"] == 1
     for values in rows.values():
         assert values["paths"] > 0
-        assert bool(values["covers"]) == (values["not covered"] == 0)
+        if "covers" in values:
+            assert bool(values["covers"]) == (values["not covered"] == 0)
+        else:
+            assert bool(values["overlaps"]) == (values["selected"] > 0)

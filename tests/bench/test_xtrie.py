@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from bench import twig_sets, xtrie
+from bench.claims import verdicts
 from bench.corpus import corpus_schema
 from bench.harness.kept import Kept, Row
 from bench.headline import RESULTS
@@ -33,6 +34,21 @@ def test_the_report_has_a_plot_for_each_figure(tmp_path: Path) -> None:
     assert text.count("<svg") == len(xtrie.SWEEPS)
     drawing = text[text.index("<svg") : text.index("</svg>") + 6]
     ElementTree.fromstring(drawing)
+
+
+def test_no_curve_grows_both_linearly_and_faster() -> None:
+    points = [(at, at**1.4) for at in (1.0, 2.0, 3.0, 4.0, 20.0)]
+    curves = {"xfilter-trees": points, "xtrie": [(at, at) for at, _ in points]}
+    told = {claim.says: claim.reproduces for figure in ("12a", "12b") for claim in verdicts(figure, curves)}
+    assert told["XFilter's time grows faster than linearly"]
+    assert not told["XFilter is linear in the number of expressions"]
+
+
+def test_what_does_not_slow_down_is_not_slowed_down_most() -> None:
+    curves = {"xfilter": [(8.0, 2.0), (20.0, 2.0)]} | {
+        name: [(8.0, 2.0), (20.0, 1.0)] for name in ("xfilter-lb", "xtrie", "xtrie-lazy")
+    }
+    assert [claim.says for claim in verdicts("17a", curves) if claim.reproduces] == []
 
 
 def test_a_sweep_answers_alike_on_every_curve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
