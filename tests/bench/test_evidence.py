@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -176,9 +177,26 @@ def test_what_is_shown_is_what_is_kept(exhibit: Exhibit, tmp_path: Path) -> None
             exhibit.shown(Results(tmp_path))
 
 
+@cache
+def drawn() -> dict[Path, str]:
+    return pages.drawn()
+
+
+@pytest.mark.parametrize("paper", pages.PAPERS)
+def test_a_page_says_machine_commit_load_and_how_to_run_it_again(paper: str) -> None:
+    text = drawn()[pages.PAGES / f"{paper}.md"]
+    assert re.search(r"^- processor: .+; cores: \d+; system: .+; python: ", text, re.MULTILINE)
+    commits, day = r"`[0-9a-f]{10}`(?: `[0-9a-f]{10}`)*", r"\d{4}-\d\d-\d\d"
+    load = r"\d+\.\d to \d+\.\d"
+    for name in {name for exhibit in pages.PAPERS[paper].EXHIBITS for name in exhibit.experiments}:
+        assert re.search(
+            rf"^\| `{name}` \| {commits} \| {day}(?: to {day})? \| {load} \|$", text, re.MULTILINE
+        )
+        assert re.search(rf"`python -m bench [^`]*\b{name}\b", text)
+
+
 def test_the_pages_are_what_the_figures_give() -> None:
-    drawn = pages.drawn()
-    for path, text in drawn.items():
+    for path, text in drawn().items():
         assert path.read_text(encoding="utf-8") == text, "run `make evidence-draw`"
     kept = {*pages.PAGES.glob("*"), *pages.IMAGES.glob("*")}
-    assert kept == set(drawn), "a page or chart that nothing draws"
+    assert kept == set(drawn()), "a page or chart that nothing draws"
