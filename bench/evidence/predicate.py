@@ -9,8 +9,8 @@ and `predicate-pc-ap` are Pathcast's own forms. In all of them occurrence determ
 operations where the paper searches with backtracking, and a path that the document had before is not matched
 again, where the paper matches each. Equal expressions are one in every engine, YFilter and Index-Filter
 included. As in the paper, expressions have at most six levels with a fifth of `*` and of `//`. Documents
-have about 145 tags over NITF and 185 over BLAST, six or eight levels and 5 KB; the paper's have 140, six to
-ten and 8.77 KB. Times of Figures 6 and 9 and of nested paths end when all expressions that match are found,
+have about 145 tags over NITF and 185 over BLAST, six levels and 5 KB; the paper's have 140, six to ten and
+8.77 KB. Times of Figures 6 and 9 and of nested paths end when all expressions that match are found,
 those of Figures 7, 8 and 10 when their ids are named.
 """
 

@@ -1,13 +1,13 @@
 """Schema-Conscious Filtering of XML Documents: its tables and figures.
 
-The paper's protein sequences, astronomical data and Treebank are not to be had. NCBI BLAST (67 elements with
-102 arcs, not recursive, like the 66 with 83 of the protein sequences) and XMark (77 elements, 5 of them in
-cycles, with 102 arcs, where the astronomical DTD has 61, one cycle and 82) stand in, and NITF for Treebank.
-Documents are drawn from the DTDs: 24 MB like the paper's, as deep as its filters. The paper ran Java on a
-Pentium 4 with Sun's parser at 25 to 28 MB a second; so what can be compared are counts and ratios, not
-seconds. Its times are without any check that documents keep to the schema. Pathcast has one by default, the
-guard, and so there are columns with it and without. The bare tokeniser only splits a document into tags; it
-is slower than Pathcast's own reader, so filtering can take less time than it does.
+The paper's protein sequences, astronomical data and Treebank are not to be had. NCBI BLAST (67 elements
+with 67 arcs, where the protein sequences have 66 with 83; neither is recursive) and XMark (77 elements with
+102 arcs, 5 of them in cycles, where the astronomical DTD has 61 with 82 and one cycle) stand in, and NITF
+for Treebank. Documents are drawn from the DTDs: 24 MB like the paper's, as deep as its filters. The paper
+ran Java on a Pentium 4 with Sun's parser at 25 to 28 MB a second; so what can be compared are counts and
+ratios, not seconds. Its times are without any check that documents keep to the schema. Pathcast has one by
+default, the guard, and so there are columns with it and without. The bare tokeniser only splits a document
+into tags; it is slower than Pathcast's own reader, so filtering can take less time than it does.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 from bench.__main__ import EXPERIMENTS
+from bench.corpus import corpus_schema
 from bench.evidence import pages
 from bench.evidence.exhibit import Exhibit, NotTakenError, Results
 from bench.harness.kept import Kept, Row
@@ -175,6 +176,17 @@ def test_what_is_shown_is_what_is_kept(exhibit: Exhibit, tmp_path: Path) -> None
     if exhibit.experiments:
         with pytest.raises(NotTakenError):
             exhibit.shown(Results(tmp_path))
+
+
+@pytest.mark.skipif(corpus_schema("xmark") is None, reason="the DTDs are not beside the checkout")
+def test_a_page_says_how_large_its_schemas_are() -> None:
+    said = " ".join((pages.PAPERS["schema"].__doc__ or "").split())
+    for name, words, cycles in (("blast", "NCBI BLAST", ","), ("xmark", "XMark", ", 5 of them in cycles,")):
+        schema = corpus_schema(name)
+        assert schema is not None
+        arcs = sum(len(schema.children(each)) for each in schema.elements)
+        assert f"{words} ({len(schema.elements)} elements with {arcs} arcs{cycles}" in said
+        assert len(schema.recursive) == (5 if "cycles" in cycles else 0)
 
 
 @cache
