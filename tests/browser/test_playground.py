@@ -110,6 +110,19 @@ def test_mistakes_are_pointed_at(page: Page) -> None:
     page.locator("xml-editor .cm-wrong").wait_for()
 
 
+def test_nothing_is_left_of_an_expression_that_is_gone(page: Page) -> None:
+    begun(page)
+    for text, told in (("//cap:headline", "Matches"), ("//cap:headline[", "Column 16")):
+        page.locator("#expression").fill(text)
+        decided(page, told)
+        page.locator("#expression").fill("")
+        decided(page, "Type an expression.")
+        assert page.locator("#ladder").inner_text() == ""
+        assert page.locator("#pointer").is_hidden()
+        assert page.locator("#expression").get_attribute("aria-invalid") == "false"
+        assert page.locator("xml-editor .cm-hit").count() == 0
+
+
 def test_a_click_gives_the_path(page: Page) -> None:
     begun(page)
     write(page, "<news><item><title>Rain</title></item></news>")

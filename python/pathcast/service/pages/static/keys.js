@@ -4,6 +4,7 @@ import { act, call, code, find, h, notice, paged, start, table, when } from "./s
 find("scopes").append(...["publish", "subscribe", "read", "admin"].map((scope) => h("label", { className: "inline" }, h("input", { type: "checkbox", name: "scope", value: scope, checked: scope !== "admin" }), scope)));
 
 function actions(row) {
+  if (row.expires && new Date(row.expires) <= new Date()) return "";
   const button = (name, work, kind = "") => h("button", { type: "button", className: `quiet ${kind}`, "aria-label": `${name} ${row.id}`, onclick: act(work) }, name);
   return h(
     "span",

@@ -52,6 +52,9 @@ async function answer() {
   remember();
   if (!expression.value.trim()) {
     unbound = "";
+    pointer(0);
+    editor.hits([]);
+    find("ladder").replaceChildren();
     return verdict("Type an expression.", undefined);
   }
   const began = performance.now();
