@@ -12,7 +12,7 @@ import typer
 
 from pathcast.cli.arguments import Dtd, Root, Subscriptions, Version, Xsd, fail, read_schema
 from pathcast.cli.broker import kafka_needed
-from pathcast.errors import located
+from pathcast.errors import LimitError, XPathError, located
 
 if TYPE_CHECKING:
     from pathcast.network.message import Delivery
@@ -40,13 +40,27 @@ def client(version: Version = False) -> None:
 
 @app.command()
 def subscribe(config: Config, subscriptions: Subscriptions, version: Version = False) -> None:
-    """Subscribe to every expression of a file; a known id gets the new expression."""
+    """Subscribe to every expression of a file; a known id gets the new expression.
+
+    If an expression is not sound, nothing is sent.
+    """
+    from pathcast.index import Index
     from pathcast.subscriptions import SubscriptionFile
 
     file = SubscriptionFile(subscriptions)
     rows = list(file)
-    if file.problems:
-        fail(*(located(subscriptions, line, message) for line, message in file.problems))
+    problems = list(file.problems)
+    index = Index()
+    for row in rows:
+        try:
+            index.check(row.xpath, ordered=row.ordered, namespaces=row.namespaces, variables=row.variables)
+        except LimitError:
+            continue  # the broker may have others
+        except XPathError as error:
+            problems.append((file.line_of(str(row.id)), str(error)))
+    if problems:
+        problems.sort(key=lambda problem: problem[0] or 0)
+        fail(*(located(subscriptions, line, message) for line, message in problems))
     with _client(config) as made:
         for row in rows:
             made.subscribe(

@@ -76,7 +76,8 @@ class LiveTopic:
         with self._change():
             for start in range(0, len(adding), _CHUNK):
                 register(self.index, adding[start : start + _CHUNK])
-        self.trees = self.trees or self._on_trees(adding)
+        if adding and not self.trees:
+            self.trees = self._on_trees(adding)
         for each in adding:
             if each.channel != "pull":
                 self.channels[each.id] = each.channel
