@@ -105,14 +105,19 @@ class LiveTopic:
         """An index that changes waits for what is matched: so that is ended, and begins again after."""
         with self._turn:
             self._changing += 1
-            for each in self._running:
-                each.cancel()
+        self.interrupt()
         try:
             yield
         finally:
             with self._turn:
                 self._changing -= 1
                 self._turn.notify_all()
+
+    def interrupt(self) -> None:
+        """End what is being matched."""
+        with self._turn:
+            for each in self._running:
+                each.cancel()
 
     def look(self, work: Callable[[pathcast.Cancellation], T]) -> T:
         """Do something with the index that may take long; `Cancelled` when it is to change."""

@@ -150,6 +150,8 @@ class Service:
     async def stop(self) -> None:
         """Answer who waits, finish what is queued, close the store."""
         self._stopping.set()
+        for live in self.catalog.topics():  # who asked for it has gone, or has waited long enough
+            live.interrupt()
         self.bell.close()
         await self.dispatcher.stop()
         for task in self._tasks:
@@ -218,6 +220,8 @@ class Service:
     async def look(self, live: LiveTopic, work: Callable[[pathcast.Cancellation], T]) -> T:
         """Do something with an index that may take long; in a thread, and again if the index changes."""
         for _ in range(_TRIES):
+            if self._stopping.is_set():
+                raise unavailable("the server is stopping")
             with contextlib.suppress(Cancelled):
                 return await self.matching.apart(live.tenant, lambda: live.look(work))
         raise unavailable("the subscriptions change faster than the document is matched")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection
@@ -80,6 +80,15 @@ async def remove_topic(service: Service, live: LiveTopic) -> None:
         after=lambda _: service.catalog.forget(live),
     )
     service.bell.ring(live.number)
+
+
+def check_limits(service: Service, key: Key, limits: dict[str, int]) -> None:
+    """A `Problem` when a tenant raises what protects the others; the first administrator may."""
+    usual = asdict(pathcast.Limits()) | {"entity_expansion": service.settings.document_bytes}
+    for name, limit in limits.items():
+        if not key.operator and limit > usual.get(name, limit):
+            detail = f"{name} is at most {usual[name]:,}: only the first administrator raises it"
+            raise Problem(403, "limits", "The limit may not be raised", detail)
 
 
 def check_kafka(service: Service, tenant: str, topic: str) -> None:

@@ -29,6 +29,7 @@ async def put(request: Request, topic: str, body: TopicBody | None = None) -> Re
     """A topic is an index of its own. Settings that its subscriptions do not suit are refused."""
     service, key = await requests.allowed(request, "subscribe", topic=check_name("topic", topic))
     settings = (body or TopicBody()).settings()
+    subscribing.check_limits(service, key, settings.get("limits") or {})
     created = await subscribing.put_topic(service, key.tenant, topic, settings)
     return requests.answer({"topic": topic, **settings}, 201 if created else 200)
 
