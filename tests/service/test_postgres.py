@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pathcast.service.core import Service
+from pathcast.service.settings import Settings
+from pathcast.service.store import keys
 from tests.service.fleet import survives
 from tests.service.receiver import Receiver
 from tests.service.server import Server
@@ -108,3 +113,26 @@ def test_one_is_killed_and_one_is_cut_off(postgres: PostgresServer) -> None:
                 )
 
         survives(servers, receiver, harm)
+
+
+@pytest.mark.parametrize(("given", "look"), [("the-same", "by_digest"), (None, "any_operator")])
+def test_processes_that_start_together_make_one_first_key(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch, given: str | None, look: str
+) -> None:
+    looking = getattr(keys, look)
+    both = threading.Barrier(2)
+
+    def looked(*arguments: Any) -> Any:
+        found = looking(*arguments)
+        with contextlib.suppress(threading.BrokenBarrierError):  # only one of them looks at a time
+            both.wait(1.0)
+        return found
+
+    monkeypatch.setattr(keys, look, looked)
+    settings = Settings(database=postgres.fresh(), admin_key=given)
+    services = [Service(settings) for _ in range(2)]
+    with ThreadPoolExecutor(2) as pool:
+        shown = [secret for secret in pool.map(Service.open, services) if secret is not None]
+    assert len(shown) == (given is None)
+    for service in services:
+        service.database.close()

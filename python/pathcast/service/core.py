@@ -69,7 +69,7 @@ class Service:
         self.database.migrate()
         now = self.settings.clock()
         given = self.settings.admin_key
-        with self.database.writing() as connection:
+        with self.database.starting() as connection:
             if not self.database.shared:  # whoever held a lease on this store is gone
                 pushes.release_all(connection, now)
             if given:

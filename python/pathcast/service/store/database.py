@@ -26,7 +26,7 @@ _PRAGMAS = (
     "cache_size = -65536",
     "wal_autocheckpoint = 8000",  # pages: whose commit it falls into waits for the disk more than once
 )
-_MIGRATION_LOCK = 0x70617468  # any number that every process agrees on
+_START_LOCK = 0x70617468  # any number that every process agrees on
 
 
 class StoreError(PathcastError):
@@ -68,12 +68,18 @@ class Database:
         with self._reader.connect() as connection:
             yield connection
 
+    @contextlib.contextmanager
+    def starting(self) -> Iterator[Connection]:
+        """A transaction that changes something, in which processes that start together take turns."""
+        with self.writing() as connection:
+            if self.shared:
+                connection.execute(text("SELECT pg_advisory_xact_lock(:n)"), {"n": _START_LOCK})
+            yield connection
+
     def migrate(self) -> None:
         """Create or upgrade the tables; a store of a newer version is refused and left alone."""
         try:
-            with self.writing() as connection:
-                if self.shared:  # processes that start together take turns
-                    connection.execute(text("SELECT pg_advisory_xact_lock(:n)"), {"n": _MIGRATION_LOCK})
+            with self.starting() as connection:
                 _migrate(connection)
         except SQLAlchemyError as error:
             raise StoreError(f"the store cannot be opened: {_sentence(error)}") from error
