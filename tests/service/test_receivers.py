@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import socket
 import ssl
+import threading
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -43,13 +45,13 @@ def _certificate(folder: Path, name: str) -> Path:
     return file
 
 
-def _everything_is_here(monkeypatch: pytest.MonkeyPatch, loop: asyncio.AbstractEventLoop) -> None:
-    look_up = loop.getaddrinfo
+def _everything_is_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    look_up = socket.getaddrinfo
 
-    async def here(host: str, port: int, **options: Any) -> Any:
-        return await look_up("127.0.0.1", port, **options)
+    def here(host: str, port: int, **options: Any) -> Any:
+        return look_up("127.0.0.1", port, **options)
 
-    monkeypatch.setattr(loop, "getaddrinfo", here)
+    monkeypatch.setattr(socket, "getaddrinfo", here)
 
 
 def test_a_certificate_counts_for_its_name_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +74,7 @@ def test_a_certificate_counts_for_its_name_only(tmp_path: Path, monkeypatch: pyt
         context.load_cert_chain(file)
         server = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=context)
         port = server.sockets[0].getsockname()[1]
-        _everything_is_here(monkeypatch, asyncio.get_running_loop())
+        _everything_is_here(monkeypatch)
         sender = Sender(LOOPBACK, 10.0)
         outcomes = []
         for name in ("a.test", "b.test", "a.test"):
@@ -88,7 +90,7 @@ def test_a_certificate_counts_for_its_name_only(tmp_path: Path, monkeypatch: pyt
 
 def test_a_name_with_other_letters(monkeypatch: pytest.MonkeyPatch) -> None:
     async def run(receiver: Receiver) -> None:
-        _everything_is_here(monkeypatch, asyncio.get_running_loop())
+        _everything_is_here(monkeypatch)
         sender = Sender(LOOPBACK, 10.0)
         url = receiver.url.replace("127.0.0.1", "b\u00fccher.test")
         outcome = await sender.call({"url": url, "secret": SECRET}, LETTER, 1.0)
@@ -100,6 +102,26 @@ def test_a_name_with_other_letters(monkeypatch: pytest.MonkeyPatch) -> None:
         assert receiver.received[0].headers["host"].startswith("xn--bcher-kva.test:")
     with pytest.raises(ValueError, match="is not a URL"):
         addresses.check_url("https://" + "\u00fc" * 80 + ".test/", ())
+
+
+def test_slow_names_hold_up_no_thread_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    released = threading.Event()
+
+    def slow(host: str, port: int, **options: Any) -> Any:
+        released.wait(60)
+        raise OSError("no such name")
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+
+    async def run() -> None:
+        waiting = [asyncio.create_task(addresses.resolve("https://slow.test/", ())) for _ in range(100)]
+        try:
+            assert await asyncio.wait_for(asyncio.to_thread(lambda: "read"), 20) == "read"
+        finally:
+            released.set()
+            await asyncio.gather(*waiting, return_exceptions=True)
+
+    asyncio.run(run())
 
 
 def test_tests_of_receivers_are_few_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import base64
 import hashlib
 import hmac
 import ipaddress
+import socket
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler
@@ -145,22 +146,17 @@ def test_which_addresses_are_public(address: str, public: bool) -> None:
 def test_a_name_is_resolved_once_and_pinned(monkeypatch: pytest.MonkeyPatch) -> None:
     looked_up: list[str] = []
 
-    async def target(url: str) -> addresses.Target:
-        loop = asyncio.get_running_loop()
+    def look_up(host: str, port: int, **options: Any) -> list[Any]:
+        looked_up.append(host)
+        found = {"good.example": ["93.184.216.34"], "mixed.example": ["93.184.216.34", "127.0.0.1"]}[host]
+        return [(2, 1, 6, "", (address, port)) for address in found]
 
-        async def look_up(host: str, port: int, **options: Any) -> list[Any]:
-            looked_up.append(host)
-            found = {"good.example": ["93.184.216.34"], "mixed.example": ["93.184.216.34", "127.0.0.1"]}[host]
-            return [(2, 1, 6, "", (address, port)) for address in found]
-
-        monkeypatch.setattr(type(loop), "getaddrinfo", lambda self, *a, **o: look_up(*a, **o))
-        return await addresses.resolve(url, ())
-
-    good = asyncio.run(target("https://good.example:8443/a?b#c"))
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    good = asyncio.run(addresses.resolve("https://good.example:8443/a?b#c", ()))
     assert good == addresses.Target("https://93.184.216.34:8443/a?b", "good.example:8443", "good.example")
     assert looked_up == ["good.example"]
     with pytest.raises(addresses.ForbiddenAddressError):
-        asyncio.run(target("https://mixed.example/"))
+        asyncio.run(addresses.resolve("https://mixed.example/", ()))
 
 
 class Clock:

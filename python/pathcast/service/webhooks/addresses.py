@@ -10,7 +10,9 @@ import asyncio
 import ipaddress
 import socket
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
@@ -18,6 +20,8 @@ from pathcast.service.settings import Network
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
+# A name server may be slow on purpose. The threads that look at the store must not wait for it.
+_LOOKUPS = ThreadPoolExecutor(256, "lookups")
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 # Whatever the library of this Python says of them.
 _NEVER = [
@@ -97,7 +101,8 @@ async def resolve(url: str, allowed: Sequence[Network]) -> Target:
     parts = urlsplit(url)
     name = _ascii(parts.hostname or "")
     port = parts.port or (443 if parts.scheme == "https" else 80)
-    found = await asyncio.get_running_loop().getaddrinfo(name, port, type=socket.SOCK_STREAM)
+    look = partial(socket.getaddrinfo, name, port, type=socket.SOCK_STREAM)
+    found = await asyncio.get_running_loop().run_in_executor(_LOOKUPS, look)
     addresses = [ipaddress.ip_address(str(each[4][0]).partition("%")[0]) for each in found]
     if not addresses:
         raise OSError(f"{name} has no address")
