@@ -136,6 +136,12 @@ def test_receivers_that_are_refused(server: Server, name: str, url: str) -> None
         ("ff02::1", False),
         ("::ffff:127.0.0.1", False),
         ("64:ff9b::7f00:1", False),
+        ("64:ff9b:1::7f00:1", False),
+        ("::127.0.0.1", False),
+        ("::ffff:0:127.0.0.1", False),
+        ("192.88.99.1", False),
+        ("3fff::1", False),
+        ("5f00::1", False),
         ("2002:7f00:1::", False),
     ],
 )

@@ -26,7 +26,11 @@ _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 # Whatever the library of this Python says of them.
 _NEVER = [
     ipaddress.ip_network(network)
-    for network in ("0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "198.18.0.0/15", "240.0.0.0/4", "fec0::/10")
+    for network in (
+        *("0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.88.99.0/24", "198.18.0.0/15", "240.0.0.0/4"),
+        *("::/96", "::ffff:0:0:0/96", "64:ff9b:1::/48"),  # IPv4 addresses in other ways, all of them
+        *("fec0::/10", "5f00::/16", "3fff::/20"),
+    )
 ]
 
 
