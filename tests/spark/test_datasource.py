@@ -66,15 +66,14 @@ def test_it_gives_what_the_index_gives(spark: SparkSession, tmp_path: Path, shar
     called, refused = match_files(spark, places[1], places[0], splitBytes="2000")
     assert sorted(called.collect()) == sorted(rows)
     assert sorted(refused.collect()) == sorted(dead)
-    if shards > 1:
-        with pytest.raises(Exception, match="result grouped is of one shard"):
-            source(spark, *places, result="grouped").collect()
-        return
     grouped = source(spark, *places, result="grouped").collect()
     assert sorted((row.doc_id, id) for row in grouped for id in row.subscriptions) == here.matches()
     assert len(grouped) == len(here.documents) - len(here.dead())
-    delivered = source(spark, *places, result="delivered").collect()
+    delivered = source(spark, *places, result="delivered", splitBytes="2000").collect()
     assert sorted((row.doc_id, id) for row in delivered for id in row.subscriptions) == here.matches()
+    assert all({names[id] for id in row.subscriptions} == {row.subscriber} for row in delivered)
+    together, _ = match_files(spark, places[1], places[0], result="delivered", splitBytes="2000")
+    assert together.count() == len(delivered)
 
 
 def test_lists_of_ids_become_rows(

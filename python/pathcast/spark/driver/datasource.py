@@ -160,11 +160,6 @@ class _Source:
         """A task for each split that asks all shards; or one for each split and shard, a shard's together."""
         check_engine(self.match.engine, compiled.manifest.settings)
         shards = opened_from(compiled, self.match)
-        if len(shards) > 1 and self.result in ("grouped", "delivered"):
-            raise ValueError(
-                f"result {self.result} is of one shard, and these subscriptions have {len(shards)}: compile "
-                "them into one, or use match(), which puts the lists of several together"
-            )
         tells = self.match.mode != "DROPMALFORMED"
         jobs: list[MatchJob] = []
         for shard in shards:
@@ -183,10 +178,9 @@ class _Source:
                 nodes=self.match.nodes,
             )
             jobs.append(job)
-        routing = compiled.manifest.routing
-        if (routing or asked_together(compiled)) and self.result != "dead":
-            settings = compiled.manifest.settings
-            every = ShardsJob(compiled.place, routing, settings, tuple(jobs))
+        if self.result != "dead" and asked_together(compiled, self.result):
+            manifest = compiled.manifest
+            every = ShardsJob(compiled.place, manifest.routing, manifest.settings, tuple(jobs))
             return [self._task(split, every, ids) for split in splits]
         return [self._task(split, job, ids) for job in jobs for split in splits]
 
