@@ -13,6 +13,7 @@ only reads the documents, which needs no index. `tagged` gives both from one job
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -25,7 +26,7 @@ from pyspark.sql.types import BinaryType, DataType, StringType, StructField, Str
 
 from pathcast.spark.artifact import check_engine
 from pathcast.spark.driver.answers import DEAD_COLUMNS, NODE_COLUMNS, answers, check_kept
-from pathcast.spark.driver.columns import column_type, known_columns, quoted
+from pathcast.spark.driver.columns import check_frame, column_type, known_columns, quoted
 from pathcast.spark.driver.compile import compile_subscriptions
 from pathcast.spark.driver.compiled import Compiled, RejectedSubscriptions
 from pathcast.spark.driver.workers import asked_together, bound_batches, on_worker, shard_files
@@ -129,6 +130,7 @@ class _Plan:
     """
 
     def __init__(self, documents: DataFrame, options: MatchOptions) -> None:
+        check_frame(documents)
         self._id = F.col(quoted(options.id))
         self._id_type: DataType | None = None  # as the documents have it
         if known_columns(documents):
@@ -212,6 +214,11 @@ class _Plan:
 
 
 def _compiled(subscriptions: Subscriptions, options: MatchOptions) -> Compiled:
+    if not isinstance(subscriptions, DataFrame | Compiled | str | os.PathLike):
+        raise TypeError(
+            "subscriptions must be a DataFrame, compiled subscriptions or their folder, "
+            f"not {type(subscriptions).__name__}"
+        )
     if not isinstance(subscriptions, DataFrame):
         compiled = subscriptions if isinstance(subscriptions, Compiled) else Compiled.open(subscriptions)
         if options.shards not in (None, 1, compiled.shards):
