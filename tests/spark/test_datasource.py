@@ -20,14 +20,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 from pyspark.sql.streaming.datasource import ReadMaxFiles
-from pyspark.sql.types import ArrayType, IntegerType, StructType
+from pyspark.sql.types import ArrayType, IntegerType
 
 from pathcast import PathcastError
 from pathcast.spark import PathcastDataSource, compile_subscriptions, match, match_files, remove_unused
 from pathcast.spark.driver.splits import Found, find_files, plan_splits
 from pathcast.spark.worker.splits import Piece, ReadJob, Split, read_split
 from pathcast.spark.worker.unpack import UnpackJob, open_file
-from tests.spark.data import World, world
+from tests.spark.data import World, stream_reader, world
 from tests.spark.shards import published
 
 if TYPE_CHECKING:
@@ -321,6 +321,9 @@ def test_mistakes_are_told(spark: SparkSession, tmp_path: Path) -> None:
         source(spark, tmp_path / "index", tmp_path / "nowhere")
     with pytest.raises(Exception, match=r"in/\*\.parquet does not exist: patterns are for names"):
         source(spark, tmp_path / "index", tmp_path / "in/*.parquet")
+    said = spark.read.format("pathcast").option("index", str(tmp_path / "index")).option("id", "number")
+    with pytest.raises(Exception, match=r"must have the columns doc_id, subscription_id, in .* not doc_id\b"):
+        said.schema("doc_id bigint").load(str(tmp_path / "in")).collect()
     (tmp_path / "one.xml").write_text("<a/>")
     with pytest.raises(Exception, match=r"one\.xml is no table: it has no column to keep, such as 'topic'"):
         source(spark, tmp_path / "index", tmp_path / "one.xml", keep="topic")
@@ -377,7 +380,7 @@ def test_offsets_name_the_files_and_the_version_of_a_batch(tmp_path: Path) -> No
 
     def reader() -> Any:
         options = {"index": str(index), "path": str(folder), "maxFilesPerTrigger": "2"}
-        return PathcastDataSource(options).streamReader(StructType([]))
+        return stream_reader(options)
 
     def put(name: str) -> None:
         (folder / f"{name}.xml").write_text(f"<a><{name}/></a>")

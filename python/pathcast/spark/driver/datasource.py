@@ -44,7 +44,7 @@ from pyspark.sql.streaming.datasource import (
     ReadMaxRows,
     SupportsTriggerAvailableNow,
 )
-from pyspark.sql.types import StringType, StructField, StructType
+from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from pathcast.spark.artifact import Manifest, check_engine
 from pathcast.spark.driver.answers import check_kept, columns, sent_columns
@@ -142,9 +142,22 @@ class _Source:
             bool(_flag(options, "pushFilters")),
         )
 
+    def columns(self, id: DataType, kept: Sequence[DataType]) -> StructType:
+        """What the rows have, for these types of ids and kept columns."""
+        manifest = Compiled.open(self.index).manifest
+        shaped = sent_columns if self.shape == "lists" else columns
+        own = shaped(self.result, id, manifest, self.match.nodes)
+        return StructType([*own, *(StructField(*each) for each in zip(self.match.keep, kept, strict=True))])
+
     def typed(self, schema: StructType) -> _Source:
         """With the types of what is read from tables, as Spark knows them."""
-        if self.topics is not None or "doc_id" not in schema.names:
+        expected = self.columns(StringType(), [StringType()] * len(self.match.keep)).names
+        if schema.names != expected:  # somebody said it, and Spark would count columns in a worker
+            raise ValueError(
+                f"schema() must have the columns {', '.join(expected)}, in this order, not "
+                f"{', '.join(schema.names)}"
+            )
+        if self.topics is not None:
             return self
         names = ("doc_id", *self.match.keep)
         id, *kept = (to_arrow_type(schema[name].dataType, timezone="UTC") for name in names)
@@ -243,10 +256,7 @@ class PathcastDataSource(DataSource):
             kind, *kinds = types_of(source.files(), asked.id, asked.document, asked.keep)
         else:
             kind, kinds = StringType(), [from_arrow_type(MESSAGE[name]) for name in asked.keep]
-        manifest = Compiled.open(source.index).manifest
-        shaped = sent_columns if source.shape == "lists" else columns
-        kept = [StructField(*each) for each in zip(asked.keep, kinds, strict=True)]
-        return StructType([*shaped(source.result, kind, manifest, asked.nodes), *kept])
+        return source.columns(kind, kinds)
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Reads what is there."""
