@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pathcast
 from tests.property.generate import draw_document, draw_subscription
@@ -60,6 +60,14 @@ class World:
         """Documents and subscriptions as DataFrames."""
         documents = spark.createDataFrame(self.documents, "doc_id bigint, xml binary")
         return documents, spark.createDataFrame(self.rows, SUBSCRIPTIONS)
+
+
+def stream_reader(options: dict[str, str]) -> Any:
+    """What Spark asks of the data source, without Spark."""
+    from pathcast.spark import PathcastDataSource
+
+    made = PathcastDataSource(options)
+    return made.streamReader(made.schema())
 
 
 def world(seed: int, documents: int, subscriptions: int) -> World:

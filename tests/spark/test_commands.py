@@ -225,6 +225,10 @@ def test_java_that_ended_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     [
         (Py4JError("An error occurred while calling o1.load.\n: Job aborted: [TORN] x\n\tat a"), "[TORN] x"),
         (FileExistsError(17, "File exists", "index"), "File exists: 'index'"),
+        (
+            Py4JError("java.net.UnknownHostException: nowhere.invalid"),
+            "correct the URL, or spark.hadoop.fs.defaultFS if that has it",
+        ),
     ],
 )
 def test_a_job_that_failed_is_not_a_dead_letter(

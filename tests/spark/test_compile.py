@@ -16,6 +16,7 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 import pathcast
 from pathcast.schema import Schema
 from pathcast.spark import Compiled, compile_subscriptions, match, remove_unused, update_subscriptions
+from pathcast.spark.driver.splits import find_files
 from tests.spark.conftest import KIND
 from tests.spark.data import SUBSCRIPTIONS, Row, world
 from tests.spark.shards import compiled as compiled_here
@@ -355,10 +356,14 @@ def test_where_it_cannot_go_is_told(spark: SparkSession) -> None:
         with pytest.raises(pathcast.PathcastError, match=f"{place} needs fsspec"):
             Compiled.open(place)
     if KIND != "connect":  # there fsspec alone opens it
-        unknown = r"Spark cannot use hdfs://nowhere\.invalid/index: .*UnknownHost"
-        with pytest.raises(pathcast.PathcastError, match=unknown) as told:
+        unknown = (
+            r"^Spark cannot use hdfs://nowhere\.invalid/index: there is no host 'nowhere\.invalid': correct"
+        )
+        with pytest.raises(pathcast.PathcastError, match=unknown):
             Compiled.open("hdfs://nowhere.invalid/index")
-        assert len(str(told.value)) < 500, "not every place where libhdfs looked for Java"
+    with pytest.raises(OSError, match="cannot open hdfs://nowhere") as told:
+        find_files(["hdfs://nowhere.invalid/documents"])
+    assert len(str(told.value)) < 500, "not every place where libhdfs looked for Java"
     with pytest.raises(ValueError, match="shards must be at least 1"):
         compile_subscriptions(frame, "/nowhere", shards=0)
 

@@ -20,14 +20,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 from pyspark.sql.streaming.datasource import ReadMaxFiles
-from pyspark.sql.types import ArrayType, IntegerType, StructType
+from pyspark.sql.types import ArrayType, IntegerType
 
 from pathcast import PathcastError
 from pathcast.spark import PathcastDataSource, compile_subscriptions, match, match_files, remove_unused
 from pathcast.spark.driver.splits import Found, find_files, plan_splits
 from pathcast.spark.worker.splits import Piece, ReadJob, Split, read_split
 from pathcast.spark.worker.unpack import UnpackJob, open_file
-from tests.spark.data import World, world
+from tests.spark.data import World, stream_reader, world
 from tests.spark.shards import published
 
 if TYPE_CHECKING:
@@ -66,15 +66,14 @@ def test_it_gives_what_the_index_gives(spark: SparkSession, tmp_path: Path, shar
     called, refused = match_files(spark, places[1], places[0], splitBytes="2000")
     assert sorted(called.collect()) == sorted(rows)
     assert sorted(refused.collect()) == sorted(dead)
-    if shards > 1:
-        with pytest.raises(Exception, match="result grouped is of one shard"):
-            source(spark, *places, result="grouped").collect()
-        return
     grouped = source(spark, *places, result="grouped").collect()
     assert sorted((row.doc_id, id) for row in grouped for id in row.subscriptions) == here.matches()
     assert len(grouped) == len(here.documents) - len(here.dead())
-    delivered = source(spark, *places, result="delivered").collect()
+    delivered = source(spark, *places, result="delivered", splitBytes="2000").collect()
     assert sorted((row.doc_id, id) for row in delivered for id in row.subscriptions) == here.matches()
+    assert all({names[id] for id in row.subscriptions} == {row.subscriber} for row in delivered)
+    together, _ = match_files(spark, places[1], places[0], result="delivered", splitBytes="2000")
+    assert together.count() == len(delivered)
 
 
 def test_lists_of_ids_become_rows(
@@ -322,6 +321,9 @@ def test_mistakes_are_told(spark: SparkSession, tmp_path: Path) -> None:
         source(spark, tmp_path / "index", tmp_path / "nowhere")
     with pytest.raises(Exception, match=r"in/\*\.parquet does not exist: patterns are for names"):
         source(spark, tmp_path / "index", tmp_path / "in/*.parquet")
+    said = spark.read.format("pathcast").option("index", str(tmp_path / "index")).option("id", "number")
+    with pytest.raises(Exception, match=r"must have the columns doc_id, subscription_id, in .* not doc_id\b"):
+        said.schema("doc_id bigint").load(str(tmp_path / "in")).collect()
     (tmp_path / "one.xml").write_text("<a/>")
     with pytest.raises(Exception, match=r"one\.xml is no table: it has no column to keep, such as 'topic'"):
         source(spark, tmp_path / "index", tmp_path / "one.xml", keep="topic")
@@ -378,7 +380,7 @@ def test_offsets_name_the_files_and_the_version_of_a_batch(tmp_path: Path) -> No
 
     def reader() -> Any:
         options = {"index": str(index), "path": str(folder), "maxFilesPerTrigger": "2"}
-        return PathcastDataSource(options).streamReader(StructType([]))
+        return stream_reader(options)
 
     def put(name: str) -> None:
         (folder / f"{name}.xml").write_text(f"<a><{name}/></a>")

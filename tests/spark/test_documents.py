@@ -151,6 +151,7 @@ def test_what_cannot_be_is_told(spark: SparkSession, folder: Path) -> None:
         read_documents(spark, str(folder), streaming=True)
     with pytest.raises(ValueError, match="record must be"):
         read_documents(spark, str(folder), record="")
+    assert read_documents(spark, folder).columns == ["doc_id", "xml"]  # a Path, as elsewhere
     (folder / "t.parquet").write_bytes(b"PAR1")
     with pytest.raises(ValueError, match=r"several formats \(parquet, xml\)"):
         read_documents(spark, str(folder))

@@ -290,6 +290,14 @@ def test_what_is_missing_or_wrong_is_named(spark: SparkSession, tmp_path: Path) 
         match(documents, subscriptions.selectExpr("cast(1 as double) as id", "xpath"))
     with pytest.raises(ValueError, match="mode must be"):
         match(documents, subscriptions, mode="permissive")  # type: ignore[arg-type]
+    with pytest.raises(
+        TypeError, match=r"not str: read them with read_documents\(\), or give files to match_f"
+    ):
+        match("/data/news", subscriptions)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"subscriptions must be a DataFrame, compiled .*, not list"):
+        match(documents, [("a", "/a")])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^match\(\): got an unexpected keyword argument 'kept'"):
+        match(documents, subscriptions, kept=["topic"])  # type: ignore[call-arg]
     with pytest.raises(ValueError, match="there is no engine 'quick'"):
         match(documents, subscriptions, engine="quick")
     with pytest.raises(pathcast.IndexFormatError, match="holds no compiled subscriptions"):

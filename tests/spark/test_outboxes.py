@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
+
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from pathcast.spark import (
     acknowledge_outbox,
@@ -114,6 +118,26 @@ def test_an_outbox_from_which_nothing_was_taken(spark: SparkSession, tmp_path: P
     (row,) = read_outbox(spark, str(tmp_path / "out"), "ann").collect()
     assert (row.doc_id, bytes(row.document)) == (1, b"<a/>")
     assert read_outbox(spark, str(tmp_path / "nothing yet"), "ann").collect() == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("bigint", 7), ("boolean", True), ("decimal(10, 2)", Decimal("7.50")), ("date", date(2026, 1, 2))],
+)
+def test_subscribers_of_any_type_have_outboxes(
+    spark: SparkSession, tmp_path: Path, kind: str, name: Any
+) -> None:
+    documents = spark.createDataFrame([("d", "<a/>")], "doc_id string, xml string")
+    subscriptions = spark.createDataFrame([("s", "/a", name)], f"id string, xpath string, subscriber {kind}")
+    delivered = deliver(match(documents, subscriptions)[0], documents)
+    given = documents.selectExpr("doc_id", "xml as document", "'x' as delivery_id").withColumn(
+        "subscriber", F.lit(name)
+    )
+    for number, rows in enumerate((delivered, given)):  # texts, and what somebody made without deliver()
+        write_outboxes(rows, str(tmp_path / str(number)))
+        assert [row.doc_id for row in read_outbox(spark, str(tmp_path / str(number)), name).collect()] == [
+            "d"
+        ]
 
 
 def test_documents_with_one_id(spark: SparkSession) -> None:

@@ -70,7 +70,7 @@ def test_a_namespace_can_be_asked_for() -> None:
     assert len(list(split([NESTED], "{}e"))) == 1
 
 
-@pytest.mark.parametrize("record", ["", "p:e", "{urn:x}", "x}e"])
+@pytest.mark.parametrize("record", ["", "p:e", "{urn:x}", "x}e", "a b", "<a>", "1x", "{urn:x}a/b"])
 def test_a_name_that_cannot_be_one_is_refused(record: str) -> None:
     with pytest.raises(ValueError, match="record"):
         list(split([], record))

@@ -375,6 +375,14 @@ def test_what_cannot_be_is_told(spark: SparkSession, tmp_path: Path) -> None:
     documents = arriving(spark, tmp_path / "in")
     with pytest.raises(ValueError, match="are not a stream"):
         run(spark.createDataFrame([(1, b"<a/>")], SCHEMA), tmp_path)
+    with pytest.raises(TypeError, match="documents must be a DataFrame of Spark's, not str"):
+        run("/data/news", tmp_path)  # type: ignore[arg-type]
+    state = tmp_path / "unused"
+    with pytest.raises(TypeError, match=r"a folder, or a sink with write\(batch\), not object"):
+        stream(documents, tmp_path / "index", object(), checkpoint=state)  # type: ignore[arg-type]
+    if KIND != "connect":  # of what its server opens, the client knows nothing
+        with pytest.raises(pathcast.PathcastError, match=r"there is no host 'nowhere\.invalid'"):
+            stream(documents, tmp_path / "index", "hdfs://nowhere.invalid/out", checkpoint=state)
     with pytest.raises(ValueError, match="have no column 'text'"):
         run(documents, tmp_path, document="text")
     with pytest.raises(ValueError, match="mode must be"):

@@ -16,13 +16,12 @@ pytest.importorskip("confluent_kafka", reason="confluent-kafka is not installed"
 import pyarrow.parquet as pq
 from pyspark.sql.functions import unix_millis
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
-from pyspark.sql.types import StructType
 
 from pathcast.errors import PathcastError
 from pathcast.spark import PathcastDataSource, compile_subscriptions, remove_unused
 from pathcast.spark.driver.topics import at_most
 from tests.kafka.topics import publish
-from tests.spark.data import world
+from tests.spark.data import stream_reader, world
 from tests.spark.shards import published
 
 if TYPE_CHECKING:
@@ -132,7 +131,7 @@ def test_offsets_name_the_messages_of_a_batch(kafka: KafkaServer, tmp_path: Path
 
     def reader(**more: str) -> Any:
         settings = options(kafka, topic, tmp_path / "index", result="tagged", **more)
-        return PathcastDataSource(settings).streamReader(StructType([]))
+        return stream_reader(settings)
 
     def after(start: dict[str, Any], limit: Any) -> dict[str, Any]:
         made: dict[str, Any] = json.loads(json.dumps(reader().latestOffset(start, limit)))
@@ -162,9 +161,7 @@ def test_offsets_name_the_messages_of_a_batch(kafka: KafkaServer, tmp_path: Path
     wanted = [[(0, None), (1, None)], [(2, None)], [(7, None), (8, "malformed"), (9, "malformed")]]
     for at in (2, 0, 1, 0):  # in any order, as often as asked
         assert found(offsets[at], offsets[at + 1]) == wanted[at]
-    latest = PathcastDataSource(
-        options(kafka, topic, tmp_path / "index", startingOffsets="latest")
-    ).streamReader(StructType([]))
+    latest = stream_reader(options(kafka, topic, tmp_path / "index", startingOffsets="latest"))
     assert latest.initialOffset()["to"] == offsets[3]["to"]
     with pytest.raises(PathcastError, match="there is no topic 'nowhere'"):
         reader(subscribe="nowhere").initialOffset()
@@ -175,7 +172,7 @@ def test_what_no_longer_is_there_is_told(kafka: KafkaServer, tmp_path: Path) -> 
 
     topic = kafka.create_topic(f"in-{uuid4()}", partitions=1)
     published(tmp_path / "index", [{"id": "s", "xpath": "//a"}])
-    reader = PathcastDataSource(options(kafka, topic, tmp_path / "index")).streamReader(StructType([]))
+    reader = stream_reader(options(kafka, topic, tmp_path / "index"))
     publish(kafka, topic, [(0, b"<a/>")] * 3)
     start = {"stream": "x", "from": "{}", "to": json.dumps({f"{topic}/0": 0}), "version": ""}
     end = reader.latestOffset(start, ReadAllAvailable())

@@ -16,7 +16,9 @@ import pytest
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 
 from pathcast import PathcastError
+from pathcast.spark.driver.splits import find_files, plan_splits
 from pathcast.spark.worker import unpack as unpacking
+from pathcast.spark.worker.splits import ReadJob, read_split
 from pathcast.spark.worker.unpack import UnpackJob, documents_of, unpack
 
 JOB = UnpackJob(None, 1 << 20, 1 << 20)
@@ -54,6 +56,15 @@ def test_tar_files(tmp_path: Path, mode: str) -> None:
     }
     records = read(file, UnpackJob("b", 1 << 20, 1 << 20))
     assert records["!deep/two.xml#1"] == ENTRIES["deep/two.xml"]
+
+
+@pytest.mark.parametrize("name", ["x.xml", "x.gz", "x.tar", "x.zip"])
+def test_a_file_without_bytes_is_a_document(tmp_path: Path, name: str) -> None:
+    """And then a dead letter: Spark's own sources would leave it out without a word."""
+    (tmp_path / name).touch()
+    job = ReadJob("doc_id", "xml", JOB)
+    (batch,) = (some for part in plan_splits(find_files([str(tmp_path)])) for some in read_split(part, job))
+    assert batch.to_pylist() == [{"id": f"file:{tmp_path / name}", "document": b""}]
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])

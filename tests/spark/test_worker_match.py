@@ -109,6 +109,63 @@ def test_a_subscriber_gets_one_row_a_document() -> None:
     ]
 
 
+@pytest.mark.parametrize("held", [1, 400, 1 << 20])
+@pytest.mark.parametrize("together", [1, 5, 1000])
+def test_lists_of_several_shards_become_one(
+    monkeypatch: pytest.MonkeyPatch, together: int, held: int
+) -> None:
+    """Whatever is held at once; two documents may have one id, and a subscriber may be in all shards."""
+    monkeypatch.setattr(answers, "SENT", together)
+    expressions = ["//a", "//b", "/b/a", "//none", "//a[1]", "//b"]
+    shards = []
+    for number in range(3):
+        index = pathcast.Index()
+        index.add_many(list(enumerate(expressions[number::3])))
+        ids = [f"s{at}" for at in range(number, 6, 3)]
+        names = [["x", "y", None][at % 2 + at // 4] for at in range(number, 6, 3)]
+        shards.append(OpenShard(index, pa.array(ids), pa.array(names, pa.string())))
+    monkeypatch.setattr(worker, "open_shard", lambda files, own: shards[files.shard.number])
+    documents = pa.array(DOCUMENTS, pa.string())
+    names_of = {f"s{at}": ["x", "y", None][at % 2 + at // 4] or f"s{at}" for at in range(6)}
+    expected = [
+        (place // 2, sorted(f"s{at}" for at in matching(expressions, text)))
+        for place, text in enumerate(DOCUMENTS)
+        if text not in (None, "<bad>")
+    ]
+
+    def rows(result: Result, failfast: bool = False) -> list[dict[str, Any]]:
+        jobs = tuple(
+            MatchJob(
+                result,
+                ShardFiles("", Shard(number, "", "", "", 2, 0, "", "", 0), Settings()),
+                Settings(),
+                failfast=failfast,
+                batch_bytes=20,
+            )
+            for number in range(3)
+        )
+        cells = [pa.array([place // 2 for place in range(len(DOCUMENTS))]), documents]
+        batch = pa.RecordBatch.from_arrays(cells, names=["id", "document"])
+        job = ShardsJob("", None, Settings(), jobs, held=held)
+        return [row for some in match_shards(iter([batch]), job) for row in some.to_pylist()]
+
+    grouped = rows("grouped")
+    assert [(row["doc_id"], sorted(row["subscriptions"])) for row in grouped] == expected
+    delivered = rows("delivered")
+    pairs = [(row["doc_id"], id) for row in delivered for id in row["subscriptions"]]
+    assert sorted(pairs) == sorted((document, id) for document, ids in expected for id in ids)
+    assert all({names_of[id] for id in row["subscriptions"]} == {row["subscriber"]} for row in delivered)
+    wanted = sum(len({names_of[id] for id in ids}) for _, ids in expected)
+    assert len(delivered) == wanted
+    with pytest.raises(pathcast.DocumentError, match="document 1 was refused in mode FAILFAST"):
+        rows("grouped", failfast=True)
+
+
+def matching(expressions: list[str], text: str | None) -> list[int]:
+    assert text is not None
+    return [at for at, expression in enumerate(expressions) if pathcast.matches(expression, text)]
+
+
 def test_files_with_texts_and_files_with_bytes_ask_all_shards() -> None:
     """Jobs that look for bad documents only need no index."""
     jobs = (MatchJob("dead", None, Settings(), failfast=False, batch_bytes=1 << 20),) * 2

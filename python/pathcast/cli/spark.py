@@ -248,9 +248,11 @@ def match(
         watched(spark, "Matching documents", told),
     ):
         from pathcast.spark import Compiled, match_tagged, read_documents, split_tagged
+        from pathcast.spark.driver.hadoop import check_output
 
         start = time.perf_counter()
         compiled = Compiled.open(index, spark)
+        check_output(output, spark)
         if "connect" not in type(spark).__module__:
             spark.sparkContext.setJobDescription(f"pathcast match with index version {compiled.hash[:12]}")
         frame = read_documents(

@@ -102,6 +102,10 @@ def _reason(text: str) -> str:
     >>> _reason("An error occurred while calling o1.save.\\n: Job aborted: [NO_FOOTER] x.parquet is torn")
     '[NO_FOOTER] x.parquet is torn'
     """
+    from pathcast.spark.driver.hadoop import unknown_host
+
+    if host := unknown_host(text):
+        return host
     lines = [line for line in text.splitlines() if line.strip()]
     for line in lines:
         if line.startswith("pathcast.errors."):

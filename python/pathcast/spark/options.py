@@ -120,11 +120,17 @@ def takes_options(
     """A decorator: the fields of the options become arguments of the function, in their order."""
 
     def decorate(function: Callable[[DataFrame, Subscriptions, MatchOptions], R]) -> _Call[P, R]:
+        signature = _signature(function, options)
+
         def call(documents: DataFrame, subscriptions: Subscriptions, *args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                signature.bind(documents, subscriptions, *args, **kwargs)
+            except TypeError as error:  # which would name the class of the options
+                raise TypeError(f"{function.__name__}(): {error}") from None
             return function(documents, subscriptions, options(*args, **kwargs))
 
         update_wrapper(call, function)
-        call.__signature__ = _signature(function, options)  # type: ignore[attr-defined]
+        call.__signature__ = signature  # type: ignore[attr-defined]
         return call
 
     return decorate

@@ -8,7 +8,16 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType
 
-__all__ = ["column_like", "column_type", "known_columns", "quoted"]
+__all__ = ["check_frame", "column_like", "column_type", "known_columns", "quoted"]
+
+
+def check_frame(documents: object) -> None:
+    """Refuses what is no DataFrame, such as a path."""
+    if not isinstance(documents, DataFrame):
+        raise TypeError(
+            f"documents must be a DataFrame of Spark's, not {type(documents).__name__}: read them with "
+            "read_documents(), or give files to match_files()"
+        )
 
 
 def column_type(frame: DataFrame, name: str, what: str, accepted: Sequence[type[DataType]] = ()) -> DataType:

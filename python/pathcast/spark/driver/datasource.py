@@ -44,7 +44,7 @@ from pyspark.sql.streaming.datasource import (
     ReadMaxRows,
     SupportsTriggerAvailableNow,
 )
-from pyspark.sql.types import StringType, StructField, StructType
+from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from pathcast.spark.artifact import Manifest, check_engine
 from pathcast.spark.driver.answers import check_kept, columns, sent_columns
@@ -142,9 +142,22 @@ class _Source:
             bool(_flag(options, "pushFilters")),
         )
 
+    def columns(self, id: DataType, kept: Sequence[DataType]) -> StructType:
+        """What the rows have, for these types of ids and kept columns."""
+        manifest = Compiled.open(self.index).manifest
+        shaped = sent_columns if self.shape == "lists" else columns
+        own = shaped(self.result, id, manifest, self.match.nodes)
+        return StructType([*own, *(StructField(*each) for each in zip(self.match.keep, kept, strict=True))])
+
     def typed(self, schema: StructType) -> _Source:
         """With the types of what is read from tables, as Spark knows them."""
-        if self.topics is not None or "doc_id" not in schema.names:
+        expected = self.columns(StringType(), [StringType()] * len(self.match.keep)).names
+        if schema.names != expected:  # somebody said it, and Spark would count columns in a worker
+            raise ValueError(
+                f"schema() must have the columns {', '.join(expected)}, in this order, not "
+                f"{', '.join(schema.names)}"
+            )
+        if self.topics is not None:
             return self
         names = ("doc_id", *self.match.keep)
         id, *kept = (to_arrow_type(schema[name].dataType, timezone="UTC") for name in names)
@@ -160,11 +173,6 @@ class _Source:
         """A task for each split that asks all shards; or one for each split and shard, a shard's together."""
         check_engine(self.match.engine, compiled.manifest.settings)
         shards = opened_from(compiled, self.match)
-        if len(shards) > 1 and self.result in ("grouped", "delivered"):
-            raise ValueError(
-                f"result {self.result} is of one shard, and these subscriptions have {len(shards)}: compile "
-                "them into one, or use match(), which puts the lists of several together"
-            )
         tells = self.match.mode != "DROPMALFORMED"
         jobs: list[MatchJob] = []
         for shard in shards:
@@ -183,10 +191,9 @@ class _Source:
                 nodes=self.match.nodes,
             )
             jobs.append(job)
-        routing = compiled.manifest.routing
-        if (routing or asked_together(compiled)) and self.result != "dead":
-            settings = compiled.manifest.settings
-            every = ShardsJob(compiled.place, routing, settings, tuple(jobs))
+        if self.result != "dead" and asked_together(compiled, self.result):
+            manifest = compiled.manifest
+            every = ShardsJob(compiled.place, manifest.routing, manifest.settings, tuple(jobs))
             return [self._task(split, every, ids) for split in splits]
         return [self._task(split, job, ids) for job in jobs for split in splits]
 
@@ -249,10 +256,7 @@ class PathcastDataSource(DataSource):
             kind, *kinds = types_of(source.files(), asked.id, asked.document, asked.keep)
         else:
             kind, kinds = StringType(), [from_arrow_type(MESSAGE[name]) for name in asked.keep]
-        manifest = Compiled.open(source.index).manifest
-        shaped = sent_columns if source.shape == "lists" else columns
-        kept = [StructField(*each) for each in zip(asked.keep, kinds, strict=True)]
-        return StructType([*shaped(source.result, kind, manifest, asked.nodes), *kept])
+        return source.columns(kind, kinds)
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Reads what is there."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -36,7 +37,7 @@ FORMATS = ("xml", "archive", *_TABLES, "kafka")
 
 def read_documents(
     spark: SparkSession,
-    path: str,
+    path: str | os.PathLike[str],
     *,
     format: str | None = None,
     id: str = "doc_id",
@@ -73,6 +74,7 @@ def read_documents(
 
     `streaming` reads files or a topic as they arrive; then `format` must be given and, for tables, `schema`.
     """
+    path = os.fspath(path)
     if record is not None:
         Splitter(record)  # refuses a name that cannot be one
     if format is None:

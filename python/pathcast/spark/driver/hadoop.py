@@ -7,6 +7,7 @@ The driver of a classic session reaches them through its virtual machine. In Spa
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,7 +22,23 @@ from pathcast.spark.places import local_path
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["HadoopFolder", "index_folder", "spark_folder"]
+__all__ = ["HadoopFolder", "check_output", "index_folder", "spark_folder", "unknown_host"]
+
+
+class UnknownHost(PathcastError):  # noqa: N818 - it is what is wrong
+    """A URL whose host there is not."""
+
+
+def unknown_host(text: str) -> str | None:
+    """What to say of an error of Java's about a host that there is not; None if it is about something else.
+
+    >>> unknown_host("java.net.UnknownHostException: nowhere.invalid")
+    "there is no host 'nowhere.invalid': correct the URL, or spark.hadoop.fs.defaultFS if that has it"
+    """
+    found = re.search(r"UnknownHostException: ([^\s:;,]+)", text)
+    return found and (
+        f"there is no host {found[1]!r}: correct the URL, or spark.hadoop.fs.defaultFS if that has it"
+    )
 
 
 def spark_folder(place: str | os.PathLike[str], spark: SparkSession) -> Folder:
@@ -31,6 +48,12 @@ def spark_folder(place: str | os.PathLike[str], spark: SparkSession) -> Folder:
         return LocalFolder(path)
     url = os.fspath(place)
     return StoredFolder(url).check() if _is_connect(spark) else HadoopFolder.open(url, spark)
+
+
+def check_output(place: str | os.PathLike[str], spark: SparkSession) -> None:
+    """Says before any work that the session cannot open a place; of a Connect server's, nothing is known."""
+    if not _is_connect(spark):
+        spark_folder(place, spark)
 
 
 def index_folder(place: str | os.PathLike[str], spark: SparkSession | None) -> Folder:
@@ -46,6 +69,8 @@ def index_folder(place: str | os.PathLike[str], spark: SparkSession | None) -> F
             raise
         try:
             return HadoopFolder.open(url, spark)
+        except UnknownHost:
+            raise  # what opens the others is of no interest
         except PathcastError as other:
             raise PathcastError(f"{error}; and {other}") from None
 
@@ -162,10 +187,14 @@ def _told(url: str) -> Iterator[None]:
         yield
     except PySparkException as error:  # what PySpark knows by name, such as a host that there is not
         reason = str(error).partition("\n")[0]
+        if told := unknown_host(reason):
+            raise UnknownHost(f"Spark cannot use {url}: {told}") from None
         raise PathcastError(f"Spark cannot use {url}: {reason}") from None
     except Py4JJavaError as error:
         kind = error.java_exception.getClass().getName()
         message = error.java_exception.getMessage()
         if kind.endswith(("FileNotFoundException", "NoSuchFileException")):
             raise FileNotFoundError(str(message)) from None
+        if told := unknown_host(str(error)):
+            raise UnknownHost(f"Spark cannot use {url}: {told}") from None
         raise PathcastError(f"Spark cannot use {url}: {kind.rpartition('.')[2]}: {message}") from None

@@ -3,7 +3,8 @@
 One `mapInArrow` for each shard, and their union: documents × shards is the grid of tasks. Documents are read
 once for each shard and never shuffled, and the tasks of a shard follow one another, so a worker loads each
 shard once. Shuffling a copy of every document to each shard would write them all to disk that often. If
-documents are routed, there is one `mapInArrow`, and the shards take turns within a task.
+documents are routed, or few bytes are in all shards, or lists of several shards become one, there is one
+`mapInArrow`, and the shards take turns within a task.
 
 Matches and dead letters are two DataFrames, so asking for both runs two jobs: one that matches, and one that
 only reads the documents, which needs no index. `tagged` gives both from one job.
@@ -12,6 +13,7 @@ only reads the documents, which needs no index. `tagged` gives both from one job
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -24,7 +26,7 @@ from pyspark.sql.types import BinaryType, DataType, StringType, StructField, Str
 
 from pathcast.spark.artifact import check_engine
 from pathcast.spark.driver.answers import DEAD_COLUMNS, NODE_COLUMNS, answers, check_kept
-from pathcast.spark.driver.columns import column_type, known_columns, quoted
+from pathcast.spark.driver.columns import check_frame, column_type, known_columns, quoted
 from pathcast.spark.driver.compile import compile_subscriptions
 from pathcast.spark.driver.compiled import Compiled, RejectedSubscriptions
 from pathcast.spark.driver.workers import asked_together, bound_batches, on_worker, shard_files
@@ -121,9 +123,6 @@ def split_tagged(tagged: DataFrame) -> tuple[DataFrame, DataFrame]:
     )
 
 
-_AT = "pathcast at"  # a column of our own: which document a row is about
-
-
 class _Plan:
     """Documents and how to match them, checked.
 
@@ -131,6 +130,7 @@ class _Plan:
     """
 
     def __init__(self, documents: DataFrame, options: MatchOptions) -> None:
+        check_frame(documents)
         self._id = F.col(quoted(options.id))
         self._id_type: DataType | None = None  # as the documents have it
         if known_columns(documents):
@@ -155,10 +155,7 @@ class _Plan:
         spark = self._documents.sparkSession
         check_engine(self._options.engine, compiled.manifest.settings)
         bound_batches(spark, self._options.batch_bytes)
-        merges = result in ("grouped", "delivered") and compiled.shards > 1
-        at = [F.monotonically_increasing_id().alias(_AT)] if merges else []
-        bare = not (self._kept or at)
-        id = self._id if bare else F.struct(self._id.alias(ID), *self._kept, *at)
+        id = F.struct(self._id.alias(ID), *self._kept) if self._kept else self._id
         documents = self._documents.select(id.alias("id"), self._document)
         if self._id_type is not None:
             # `mapInArrow` asks for the columns, which pyspark remembers once they are known.
@@ -170,30 +167,27 @@ class _Plan:
         if result != "dead" or (slow and self._options.mode != "DROPMALFORMED"):
             every = shard_files(spark, compiled, self._options)
             shards += [files for files in every if result != "dead" or files.shard.on_tree]
-        # Lists are put together by the places of documents, which a second reading may give in another order.
-        once = merges or compiled.manifest.routing or asked_together(compiled)
-        if once and result != "dead":
-            found = self._routed(result, documents, compiled, [files for files in shards if files])
+        if result != "dead" and asked_together(compiled, result):
+            found = self._in_one_task(result, documents, compiled, [files for files in shards if files])
         else:
-            frames = [self._mapped(result, documents, compiled, files) for files in shards]
+            frames = [self._in_tasks(result, documents, compiled, files) for files in shards]
             found = reduce(lambda left, right: left.union(right), frames)
-        if merges:
-            found = _merged(found)
-        return found if bare else self._taken_apart(found)
+        return self._taken_apart(found) if self._kept else found
 
-    def _routed(
+    def _in_one_task(
         self, result: Result, documents: DataFrame, compiled: Compiled, shards: list[ShardFiles]
     ) -> DataFrame:
-        """One task for all shards: documents are read once, and ask all or those that they concern."""
+        """Each task asks all shards, or those that its documents concern: documents are read once."""
         manifest = compiled.manifest
         jobs = tuple(self._job(result, compiled, files) for files in shards)
         job = ShardsJob(compiled.place, manifest.routing, manifest.settings, jobs)
         function = on_worker(match_shards, job)
         return answers(result, documents, function, manifest, self._options.nodes, self._id_type)
 
-    def _mapped(
+    def _in_tasks(
         self, result: Result, documents: DataFrame, compiled: Compiled, files: ShardFiles | None
     ) -> DataFrame:
+        """The tasks of one shard."""
         job = self._job(result, compiled, files)
         function = on_worker(match_batches, job)
         return answers(result, documents, function, compiled.manifest, self._options.nodes, self._id_type)
@@ -219,14 +213,12 @@ class _Plan:
         return found.select(F.col(f"doc_id.{quoted(ID)}").alias("doc_id"), *rest, *kept)
 
 
-def _merged(found: DataFrame) -> DataFrame:
-    """Lists of several shards as one."""
-    keys = [name for name in found.columns if name != "subscriptions"]
-    lists = F.array_sort(F.flatten(F.collect_list("subscriptions")))
-    return found.groupBy(*keys).agg(lists.alias("subscriptions"))
-
-
 def _compiled(subscriptions: Subscriptions, options: MatchOptions) -> Compiled:
+    if not isinstance(subscriptions, DataFrame | Compiled | str | os.PathLike):
+        raise TypeError(
+            "subscriptions must be a DataFrame, compiled subscriptions or their folder, "
+            f"not {type(subscriptions).__name__}"
+        )
     if not isinstance(subscriptions, DataFrame):
         compiled = subscriptions if isinstance(subscriptions, Compiled) else Compiled.open(subscriptions)
         if options.shards not in (None, 1, compiled.shards):

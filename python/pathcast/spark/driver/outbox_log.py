@@ -11,7 +11,9 @@ from there only at row groups that may have the name. A batch is written by one 
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from datetime import date
+from decimal import Decimal
+from typing import TYPE_CHECKING, TypeAlias
 from uuid import uuid4
 
 from pyspark.errors import AnalysisException
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["acknowledge_outbox", "read_outbox", "write_outboxes"]
 
+Subscriber: TypeAlias = str | int | Decimal | date  # a truth value is an int
 _DELIVERY, _DOCUMENT = "delivery", "document"
 _FIRST = ("subscriber", "doc_id", "document")
 _NOTHING = (
@@ -38,7 +41,14 @@ def _bucket(hash: Column) -> Column:
 
 
 def _subscriber_bucket() -> Column:
-    return _bucket(F.sha2(F.col("subscriber").cast("binary"), 256))
+    return _bucket(F.sha2(F.col("subscriber").cast("string").cast("binary"), 256))
+
+
+def _text(subscriber: Subscriber) -> str:
+    """As Spark writes it: in an outbox every name is text."""
+    if isinstance(subscriber, bool):
+        return str(subscriber).lower()
+    return f"{subscriber:f}" if isinstance(subscriber, Decimal) else str(subscriber)
 
 
 def _bucket_of(subscriber: str) -> str:
@@ -84,7 +94,12 @@ def write_outboxes(
 
 
 def read_outbox(
-    spark: SparkSession, path: str, subscriber: str, *, acknowledged: bool = False, format: str = "parquet"
+    spark: SparkSession,
+    path: str,
+    subscriber: Subscriber,
+    *,
+    acknowledged: bool = False,
+    format: str = "parquet",
 ) -> DataFrame:
     """What was written for one subscriber, as `deliver` gave it, without what was acknowledged.
 
@@ -94,8 +109,8 @@ def read_outbox(
     log = _load(spark, f"{path}/log", format)
     if log is None:
         return spark.createDataFrame([], _NOTHING)
-    bucket = _bucket_of(subscriber)
-    mine = (F.col("bucket") == bucket) & (F.col("subscriber") == subscriber)
+    name = _text(subscriber)
+    mine = (F.col("bucket") == _bucket_of(name)) & (F.col("subscriber").cast("string") == name)
     wanted = log.where((F.col("kind") == _DELIVERY) & mine).drop("kind", "bucket", "document")
     columns = [name for name in wanted.columns if name not in (*_FIRST, "batch")]
     if "delivery_id" in columns and not acknowledged:

@@ -36,10 +36,10 @@ from pyspark.sql.types import BinaryType, StringType
 
 from pathcast.spark.artifact import check_engine
 from pathcast.spark.driver.answers import DEAD_COLUMNS, NODE_COLUMNS, answers, check_kept
-from pathcast.spark.driver.columns import column_type, quoted
+from pathcast.spark.driver.columns import check_frame, column_type, quoted
 from pathcast.spark.driver.compiled import Compiled
 from pathcast.spark.driver.delivery_ids import delivery_column, hash_column
-from pathcast.spark.driver.hadoop import index_folder, spark_folder
+from pathcast.spark.driver.hadoop import check_output, index_folder, spark_folder
 from pathcast.spark.driver.listener import remember
 from pathcast.spark.driver.sinks import Batch, FileSink, Sink
 from pathcast.spark.driver.stream_state import BatchMetrics, StreamState
@@ -101,6 +101,7 @@ def stream(
     again if a batch is asked for again; in a Spark Connect session that, and the reading of both folders,
     happens in the server.
     """
+    check_frame(documents)
     if not documents.isStreaming:
         raise ValueError("these documents are not a stream: read them with streaming=True, or use match()")
     options = MatchOptions(
@@ -122,6 +123,10 @@ def stream(
     spark = documents.sparkSession
     state = spark_folder(checkpoint, spark).place
     sink = FileSink(os.fspath(output)) if isinstance(output, (str, os.PathLike)) else output
+    if not callable(getattr(sink, "write", None)):
+        raise TypeError(f"output must be a folder, or a sink with write(batch), not {type(sink).__name__}")
+    if isinstance(sink, FileSink):
+        check_output(sink.path, spark)
     folder = os.fspath(subscriptions)
     if not type(spark).__module__.startswith("pyspark.sql.connect"):
         home = index_folder(folder, spark)

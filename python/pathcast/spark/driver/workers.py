@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from pathcast.spark.driver.compiled import Compiled
     from pathcast.spark.options import MatchOptions
+    from pathcast.spark.worker.answers import Result
 
 __all__ = ["asked_together", "bound_batches", "on_worker", "opened_from", "shard_files"]
 
@@ -40,10 +41,10 @@ _SETTING = "spark.sql.execution.arrow.maxBytesPerBatch"
 
 Argument = TypeVar("Argument")
 Job = TypeVar("Job")
-Result = TypeVar("Result")
+Reply = TypeVar("Reply")
 
 
-def on_worker(function: Callable[[Argument, Job], Result], job: Job) -> Callable[[Argument], Result]:
+def on_worker(function: Callable[[Argument, Job], Reply], job: Job) -> Callable[[Argument], Reply]:
     """`function(argument, job)` for `mapInArrow` or `applyInArrow`; a function of `pathcast.spark.worker`."""
     payload, missing = pickle.dumps((function.__module__, function.__qualname__, job)), _MISSING
     name = function.__module__
@@ -83,7 +84,7 @@ def opened_from(
     """Where workers find each shard that they see or were sent."""
     # Of its own, a worker holds one shard, or those that are asked together; without shards, two versions,
     # for jobs that take turns.
-    keep = 2 if compiled.shards == 1 else compiled.shards if asked_together(compiled) else 1
+    keep = 2 if compiled.shards == 1 else compiled.shards if _open_together(compiled) else 1
     folder, manifest = compiled.place, compiled.manifest
     share = options.share
     if share is None and manifest.routing:
@@ -95,12 +96,18 @@ def opened_from(
     ]
 
 
-def asked_together(compiled: Compiled) -> bool:
+def asked_together(compiled: Compiled, result: Result) -> bool:
     """Whether one task asks all shards, so that documents are read once.
 
-    Where documents are not routed, only shards that stay open together: to open them again for every 64 MB
-    of documents would cost more than to read documents again.
+    Where documents are routed, where lists of several shards become one, and where shards stay open together:
+    to open others again for every 64 MB of documents would cost more than to read documents again.
     """
+    if compiled.manifest.routing or _open_together(compiled):
+        return True
+    return compiled.shards > 1 and result in ("grouped", "delivered")
+
+
+def _open_together(compiled: Compiled) -> bool:
     shards = compiled.manifest.shards
     if compiled.manifest.routing:
         return False

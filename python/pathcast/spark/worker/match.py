@@ -165,8 +165,8 @@ def _dead(ids: Any, documents: Any, letters: list[_Letter], shard: OpenShard, jo
     """The dead letters of a slice: few, so they may cost Python objects."""
     if job.failfast:
         first, name = letters[0], ids[letters[0].at].as_py()
-        if isinstance(name, dict):
-            name = name.get(ID, name)  # the others are columns that travel with it
+        while isinstance(name, dict) and ID in name:
+            name = name[ID]  # the others are columns that travel with it
         reason = f"document {name!r} was refused in mode FAILFAST: {first.reason}"
         if first.error is None:
             raise LimitError(reason)

@@ -3,7 +3,8 @@
 A small index of what subscriptions require tells for every document which shards to ask. Documents are read
 and routed once and held, up to a number of bytes; then the shards take their turns, each with the documents
 that concern it, so that a worker holds one shard at a time. Bad documents go to the first shard, which tells.
-Without such an index every document concerns every shard, and is still read once.
+Without such an index every document concerns every shard, and is still read once. Lists that several shards
+give for a document are put together here (`merge`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import pyarrow.compute as pc
 from pathcast.index import Index
 from pathcast.spark.artifact import Routing, Settings
 from pathcast.spark.worker.match import MatchJob, Meter, match_batches
+from pathcast.spark.worker.merge import Merger
 from pathcast.spark.worker.shards import Batches, find_file, numbered_texts, read_rows, verify
 from pathcast.spark.worker.vectors import from_numpy, to_numpy
 
@@ -68,19 +70,23 @@ class Router:
 def match_shards(batches: Batches, job: ShardsJob, meter: Meter | None = None) -> Batches:
     """The rows that the jobs ask for."""
     router = open_router(job.folder, job.routing, job.settings, len(job.jobs)) if job.routing else None
-    for ids, documents in _held(batches, job.held):
-        if router is None:
-            for each in job.jobs:
-                batch = pa.RecordBatch.from_arrays([ids, documents], ["id", "document"])
-                yield from match_batches(iter([batch]), each, meter)
-            continue
-        concerned = router.concerned(documents)
+    lists = job.jobs[0].result in ("grouped", "delivered")
+    merger = Merger(job.held) if lists and len(job.jobs) > 1 else None
+
+    def ask(ids: Any, documents: Any) -> Batches:
+        concerned = router.concerned(documents) if router else [None] * len(job.jobs)
         for shard, each in zip(concerned, job.jobs, strict=True):
-            if shard.any():
+            some = [ids, documents]
+            if shard is not None:
+                if not shard.any():
+                    continue
                 places = from_numpy(np.flatnonzero(shard))
                 some = [ids.take(places), documents.take(places)]
-                batch = pa.RecordBatch.from_arrays(some, ["id", "document"])
-                yield from match_batches(iter([batch]), each, meter)
+            batch = pa.RecordBatch.from_arrays(some, ["id", "document"])
+            yield from match_batches(iter([batch]), each, meter)
+
+    for ids, documents in _held(batches, job.held):
+        yield from merger.rows(ids, documents, ask) if merger else ask(ids, documents)
 
 
 def open_router(folder: str, routing: Routing, settings: Settings, shards: int) -> Router:

@@ -32,6 +32,7 @@ MAX_RECORD = 1 << 30  # bytes; what `Limits.document_bytes` allows a document
 
 _TAG = re.compile(rb"""</?[^"'>]*(?:(?:"[^"]*"|'[^']*')[^"'>]*)*>""")
 _NAME = re.compile(rb"[^\s/>]+")
+_NO_NAME = re.compile(r"""^[-.0-9]|[\s<>/="'&;,{}]""")
 _ATTRIBUTE = re.compile(rb"""([^\s=/]+)\s*=\s*("[^"]*"|'[^']*')""")
 _DOCTYPE = re.compile(rb"""<!--|<\?|["'\[\]>]""")
 _DECLARED = re.compile(rb"""<\?xml\s[^>]*?encoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)["']""")
@@ -128,6 +129,8 @@ class Splitter:
             raise ValueError(f"record must be an element's local name or {{uri}}name, not {record!r}")
         if ":" in local:
             raise ValueError(f"record takes no prefix: write {local.partition(':')[2]!r} or '{{uri}}name'")
+        if _NO_NAME.search(local):
+            raise ValueError(f"no element can be called {local!r}: record is the name of one")
         self._local = local.encode()
         self._uri = uri[1:] if brace else None
         self._max_bytes = max_bytes

@@ -257,9 +257,10 @@ def file_system(path: str) -> tuple[Any, str]:
         return fs.LocalFileSystem(), text if os.path.exists(text) else unquote(text)
     try:
         system, inside = fs.FileSystem.from_uri(path)
-    except (pa.ArrowException, ValueError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
+        reason = str(error).partition("\n")[0]  # libhdfs names every place where it looked for Java
         raise OSError(
-            f"this worker cannot open {path} ({error}): copy it to a file system that workers see as a "
+            f"this worker cannot open {path} ({reason}): copy it to a file system that workers see as a "
             "folder, or unpack it into a folder of XML files or a table"
         ) from None
     return system, inside
