@@ -38,7 +38,7 @@ $(venv)/installed: requirements.lock | prerequisites
 
 $(venv)/built: $(venv)/installed pyproject.toml $(rust) | prerequisites
 	@echo "Building the extension (release)"
-	@RUSTFLAGS="$${RUSTFLAGS:-} $$(tools/build/flags)" PATH="$(CURDIR)/$(bin):$$PATH" $(pip) --no-build-isolation --no-deps --editable .
+	@PATH="$(CURDIR)/$(bin):$$PATH" tools/build/flags env $(pip) --no-build-isolation --no-deps --editable .
 	@touch $@
 
 demo: java setup ## A news agency on local Spark: compile, match, deliver, with a report in build/demo
@@ -117,8 +117,7 @@ evidence: java setup jars ## Run the experiments of the five papers and write do
 evidence-draw: setup ## Write docs/evidence from the figures that are kept, in seconds
 	@$(bin)/python -m bench.evidence --draw
 
-maturin = RUSTFLAGS="$${RUSTFLAGS:-} $$(tools/build/flags)" PATH="$(CURDIR)/$(bin):$$PATH" \
-    $(bin)/maturin build --quiet --release --locked --out dist
+maturin = PATH="$(CURDIR)/$(bin):$$PATH" tools/build/flags $(bin)/maturin build --quiet --release --locked --out dist
 
 # The flags and the interpreter are those of the `built` stamp, so that nothing is compiled twice. What maturin
 # finds in the extension gives the tag: the glibc of this machine.

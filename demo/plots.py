@@ -77,6 +77,7 @@ def _histogram(values: Sequence[int], label: str, count: str, bins: int, size: t
     axes.set_xlabel(label)
     axes.set_ylabel(count)
     axes.set_xlim(edges[0], edges[-1])
+    axes.locator_params(axis="x", integer=True)
     axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.yaxis.grid(color=GRID)
     axes.set_axisbelow(True)

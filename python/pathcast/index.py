@@ -59,7 +59,7 @@ class Index:
         impossible: Literal["warn", "error", "ignore"] = "warn",
         entities: Literal["html"] | Mapping[str, str] | None = None,
     ) -> None:
-        """An empty set.
+        """Makes an empty set.
 
         `engine` is one of `engines()`; `ordered` and `namespaces` hold for every subscription that does not
         say otherwise; with `ignore_namespaces` only local names count; `cache_bytes` bounds what the engine
