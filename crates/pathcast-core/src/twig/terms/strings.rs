@@ -9,7 +9,6 @@ use memchr::memmem;
 use super::{Context, Ref, TermId};
 use crate::pattern::Term;
 use crate::twig::evaluate::Evaluator;
-use crate::values::regex::compile;
 use crate::xpath::ast::Function;
 
 impl<'a> Evaluator<'a> {
@@ -105,11 +104,11 @@ impl<'a> Evaluator<'a> {
             Function::Contains => memmem::find(text.as_bytes(), part.as_bytes()).is_some(),
             Function::Matches => {
                 let flags = parts.get(2).map_or(Cow::Borrowed(""), |&flags| self.text(flags, context));
-                self.spend(text.len());
-                let patterns = &mut self.memory.terms.patterns;
-                let key = (Box::from(&*part), Box::from(&*flags));
-                let pattern = patterns.entry(key).or_insert_with(|| compile(&part, &flags).ok());
-                pattern.as_ref().is_some_and(|pattern| pattern.is_match(&text))
+                let budget = &mut self.budget;
+                self.memory.terms.patterns.is_match(&part, &flags, &text, |steps| {
+                    budget.spend(steps);
+                    !budget.is_spent()
+                })
             }
             _ => false,
         }
