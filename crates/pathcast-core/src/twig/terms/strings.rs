@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use memchr::memmem;
 
+use super::values::round;
 use super::{Context, Ref, TermId};
 use crate::pattern::Term;
 use crate::twig::evaluate::Evaluator;
@@ -174,9 +175,8 @@ fn slice(text: Cow<'_, str>, start: usize, end: usize) -> Cow<'_, str> {
 
 /// The bytes of the characters whose positions are at least `from`, rounded, and less than that and a length, rounded.
 fn substring(text: &str, from: f64, length: Option<f64>) -> (usize, usize) {
-    let rounded = |number: f64| (number + 0.5).floor();
-    let first = rounded(from);
-    let end = length.map(|length| first + rounded(length));
+    let first = round(from);
+    let end = length.map(|length| first + round(length));
     let within = |position: f64| position >= first && end.is_none_or(|end| position < end);
     let mut bytes: Option<(usize, usize)> = None;
     for (index, (at, character)) in text.char_indices().enumerate() {

@@ -263,7 +263,7 @@ impl<'a> Evaluator<'a> {
 }
 
 /// The nearest integer, the larger of two; it keeps the sign of what rounds to zero.
-fn round(number: f64) -> f64 {
+pub(super) fn round(number: f64) -> f64 {
     if (-0.5..0.0).contains(&number) {
         return -0.0;
     }
