@@ -139,7 +139,7 @@ class SubscriptionFile:
             if not text.strip():
                 continue
             try:
-                row = json.loads(text)
+                row = json.loads(text, object_pairs_hook=_unique)
             except (ValueError, RecursionError) as error:
                 self.problems.append((number, f"the line is not JSON: {error}"))
                 continue
@@ -282,13 +282,25 @@ def _ordered(value: object) -> bool | None:
     return truth
 
 
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; of two members with one name, Python would take the last without a word."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the name {shortened(twice)} is there twice")
+    return members
+
+
 def _object(what: str, value: object) -> dict[str, Any]:
     """From a JSON object, as text in a table; or from Parquet's map (pairs) or struct (absent is null)."""
     if isinstance(value, str):
         try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
+            value = json.loads(value, object_pairs_hook=_unique)
+        except (json.JSONDecodeError, RecursionError):
             raise ValueError(f"{what} must be a JSON object, not {shortened(value)}") from None
+        except ValueError as error:
+            raise ValueError(f"{what}: {error}") from None
     elif isinstance(value, list) and all(isinstance(pair, tuple) for pair in value):
         value = dict(value)
     if not isinstance(value, dict):

@@ -6,6 +6,7 @@ Work is counted in evaluation steps, never in time.
 from __future__ import annotations
 
 from collections.abc import Callable
+from random import Random
 
 import pytest
 
@@ -90,6 +91,16 @@ def test_regular_expressions_that_blow_up_elsewhere(pattern: str) -> None:
     index = Index(limits=Limits(evaluation_steps=1_000_000))
     index.add("bomb", f"matches(/a, '{pattern}')")
     assert index.match("<a>" + "a" * 50_000 + "b</a>") == []
+
+
+def test_a_regular_expression_that_needs_a_new_state_for_every_byte() -> None:
+    index = Index(limits=Limits(evaluation_steps=5_000_000))
+    index.add("plain", "//a[matches(., 'ab{20}')]")
+    index.add("slow", "matches(/a, '[ab]*a[ab]{2000}c')")
+    noise = "".join(Random(1).choices("ab", k=1 << 20))
+    with pytest.raises(EvaluationError) as raised:
+        index.match(f"<a>{noise}{'b' * 20}</a>")
+    assert raised.value.matches == ["plain"]
 
 
 @pytest.mark.parametrize("pattern", ["(a{1000}){1000}", "((a{100}){100}){100}", r"(\p{L}{1,500}){1,500}"])

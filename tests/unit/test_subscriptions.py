@@ -169,6 +169,16 @@ BROKEN: dict[str, tuple[str, str | bytes, list[str]]] = {
             "FILE:5: namespaces must be a JSON object, not [[1]]",
         ],
     ),
+    "a name twice": (
+        "s.csv",
+        'id,xpath,namespaces\na,/n:a,"{""n"": ""urn:x"", ""n"": ""urn:y""}"\n',
+        ["FILE:2: namespaces: the name 'n' is there twice"],
+    ),
+    "a member twice": (
+        "s.jsonl",
+        '{"id": "s1", "xpath": "/a", "xpath": "/b"}\n{"id": "s2", "xpath": "/c"}\n',
+        ["FILE:1: the line is not JSON: the name 'xpath' is there twice"],
+    ),
     "json": (
         "s.jsonl",
         '{"id": "s1"\n[]\n{"id": "s2"}\n{"id": true, "xpath": "/a"}\n{"id": "s3", "xpath": 4}\n'

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use memchr::memmem;
 
+use super::values::round;
 use super::{Context, Ref, TermId};
 use crate::pattern::Term;
 use crate::twig::evaluate::Evaluator;
-use crate::values::regex::compile;
 use crate::xpath::ast::Function;
 
 impl<'a> Evaluator<'a> {
@@ -105,11 +105,11 @@ impl<'a> Evaluator<'a> {
             Function::Contains => memmem::find(text.as_bytes(), part.as_bytes()).is_some(),
             Function::Matches => {
                 let flags = parts.get(2).map_or(Cow::Borrowed(""), |&flags| self.text(flags, context));
-                self.spend(text.len());
-                let patterns = &mut self.memory.terms.patterns;
-                let key = (Box::from(&*part), Box::from(&*flags));
-                let pattern = patterns.entry(key).or_insert_with(|| compile(&part, &flags).ok());
-                pattern.as_ref().is_some_and(|pattern| pattern.is_match(&text))
+                let budget = &mut self.budget;
+                self.memory.terms.patterns.is_match(&part, &flags, &text, |steps| {
+                    budget.spend(steps);
+                    !budget.is_spent()
+                })
             }
             _ => false,
         }
@@ -175,9 +175,8 @@ fn slice(text: Cow<'_, str>, start: usize, end: usize) -> Cow<'_, str> {
 
 /// The bytes of the characters whose positions are at least `from`, rounded, and less than that and a length, rounded.
 fn substring(text: &str, from: f64, length: Option<f64>) -> (usize, usize) {
-    let rounded = |number: f64| (number + 0.5).floor();
-    let first = rounded(from);
-    let end = length.map(|length| first + rounded(length));
+    let first = round(from);
+    let end = length.map(|length| first + round(length));
     let within = |position: f64| position >= first && end.is_none_or(|end| position < end);
     let mut bytes: Option<(usize, usize)> = None;
     for (index, (at, character)) in text.char_indices().enumerate() {

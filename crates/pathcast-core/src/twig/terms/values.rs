@@ -13,6 +13,7 @@ use crate::twig::budget::Exceeded;
 use crate::twig::evaluate::Evaluator;
 use crate::twig::tree::NodeId;
 use crate::values::number::{from_xpath_number, to_xpath_string};
+use crate::values::regex::Patterns;
 use crate::xpath::ast::Function;
 use crate::xpath::ast::{Arithmetic, Type};
 
@@ -27,12 +28,9 @@ pub(in crate::twig) struct TermMemory {
     pub(super) tables: FxHashMap<TermId, Arc<HashMap<char, Option<char>>>>,
     /// By what identifies it: the element; made when it is first asked for.
     pub(super) ids: Option<HashMap<Box<str>, NodeId>>,
-    /// By pattern and flags; kept from one document to the next.
-    pub(super) patterns: HashMap<(Box<str>, Box<str>), Option<regex::Regex>>,
+    /// Compiled patterns, which are kept from one document to the next.
+    pub(super) patterns: Patterns,
 }
-
-/// Compiled patterns that one thread keeps.
-const PATTERNS: usize = 1_024;
 
 impl TermMemory {
     pub(in crate::twig) fn forget(&mut self) {
@@ -41,9 +39,6 @@ impl TermMemory {
         self.sets.clear();
         self.tables.clear();
         self.ids = None;
-        if self.patterns.len() > PATTERNS {
-            self.patterns.clear();
-        }
     }
 
     /// How many nodes are remembered, roughly.
@@ -54,7 +49,7 @@ impl TermMemory {
 
     /// Heap bytes held.
     pub(in crate::twig) fn memory_bytes(&self) -> usize {
-        24 * (self.truths.capacity() + self.numbers.capacity())
+        24 * (self.truths.capacity() + self.numbers.capacity()) + self.patterns.memory_bytes()
     }
 }
 
@@ -268,7 +263,7 @@ impl<'a> Evaluator<'a> {
 }
 
 /// The nearest integer, the larger of two; it keeps the sign of what rounds to zero.
-fn round(number: f64) -> f64 {
+pub(super) fn round(number: f64) -> f64 {
     if (-0.5..0.0).contains(&number) {
         return -0.0;
     }
