@@ -82,12 +82,14 @@ class Explanation:
                 lines.append(f"{'holds' if path.matched else 'does not hold'}: {path.text}")
             for step in path.steps:
                 lines.extend(_lines(step))
-        if not self.matched and not self._failing_is_shown():
+        if self.failure and self.failure.startswith("not("):
+            lines.append(f"does not hold: {self.failure}")
+        elif not self.matched and not self._failing_is_shown():
             lines.append(f"does not hold: {self.xpath}")
         return "\n".join(printable(line) for line in lines)
 
     def _failing_is_shown(self) -> bool:
-        """Whether a line says what fails; under `not`, or in a lone function, all steps find something."""
+        """Whether a line says what fails; in a lone function all steps find something."""
         several = len(self.paths) > 1
         return any(
             not path.matched and (several or any(step.count == 0 for step in path.steps))

@@ -56,6 +56,22 @@ def test_few_nodes_are_shown_of_many() -> None:
     assert ", …" in str(explanation)
 
 
+@pytest.mark.parametrize(
+    ("xpath", "failure"),
+    [
+        ("not(//none) and not(//title)", "not(//title)"),
+        ("not(//none or //title)", "not(//none or //title)"),
+        ("not(//title) or //none", "not(//title)"),
+        ("//title and not(not(//none))", "not(not(//none))"),
+        ("not(//none and //title) and /none", "/none: finds nothing"),
+    ],
+)
+def test_under_not_what_fails_is_what_is_found(xpath: str, failure: str) -> None:
+    explanation = explain(xpath, DOCUMENT)
+    assert explanation.failure == failure
+    assert f"does not hold: {failure.partition(':')[0]}" in str(explanation).splitlines()
+
+
 def test_each_path_outside_predicates_is_a_part() -> None:
     explanation = explain("//title or //none", DOCUMENT)
     assert [path.matched for path in explanation.paths] == [True, False]

@@ -12,8 +12,10 @@ use crate::pattern::{Printer, Scope, Written, normalise};
 use crate::reader::DocumentError;
 use crate::select::{Given, Picture};
 use crate::twig::{Arena, Budget, Evaluator, Memory};
+use crate::xpath::ast::Expr;
 use crate::xpath::{Environment, XPathError, parse_with};
 use parts::{Plan, Planner};
+use std::slice::Iter;
 
 /// Why, or why not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,8 +113,28 @@ pub fn explain(
             steps: Vec::new(),
         }));
     }
-    let failure = if matched { None } else { parts.iter().find(|part| !part.matched).map(Part::failure) };
+    let failure = if matched { None } else { failure(&expression, &parts) };
     Ok(Ok(Explanation { matched, normal_form, parts, failure }))
+}
+
+/// What fails first in an expression that does not hold.
+fn failure(expression: &Expr<'_>, parts: &[Part]) -> Option<String> {
+    let mut left = parts.iter();
+    // Of an expression in order, the part that is left says that it is the order.
+    first_failure(expression, &mut left).or_else(|| left.next().map(Part::failure))
+}
+
+/// The same, if the expression does not hold; takes its parts away, which are in the order of `Planner::parts`.
+fn first_failure(expression: &Expr<'_>, parts: &mut Iter<'_, Part>) -> Option<String> {
+    match expression {
+        Expr::And(terms) | Expr::Or(terms) => {
+            let all: Vec<_> = terms.iter().map(|term| first_failure(term, parts)).collect();
+            let holds = matches!(expression, Expr::Or(_)) && all.iter().any(Option::is_none);
+            if holds { None } else { all.into_iter().flatten().next() }
+        }
+        Expr::Not(inner, _) => first_failure(inner, parts).is_none().then(|| expression.to_string()),
+        _ => parts.next().filter(|part| !part.matched).map(Part::failure),
+    }
 }
 
 impl Part {
