@@ -5,6 +5,8 @@ use crate::names::{NameId, Names, NamespaceId};
 use crate::xpath::ast::{self, Step};
 use crate::xpath::{XPathError, XPathErrorKind};
 
+const XML: &str = "http://www.w3.org/XML/1998/namespace";
+
 /// What the names in an expression mean.
 pub struct Scope<'a> {
     /// Gives names their numbers.
@@ -103,23 +105,25 @@ impl<'a> Scope<'a> {
         if self.ignore_namespaces {
             return Ok(NamespaceId::NONE);
         }
-        match self.uri(prefix) {
-            Some(uri) => Ok(self.names.intern_namespace(uri)),
-            None => Err(XPathError {
-                kind: XPathErrorKind::UnboundPrefix,
-                message: format!(
+        let message = match self.uri(prefix) {
+            Some(uri) if prefix == "xml" && uri != XML => {
+                format!("the prefix 'xml' stands for {XML} only, and is bound to '{uri}'")
+            }
+            Some(uri) => return Ok(self.names.intern_namespace(uri)),
+            None => {
+                format!(
                     "no namespace is bound to the prefix '{prefix}'; bind it with namespaces= or --namespace"
-                ),
-                column: column.0 as usize,
-            }),
-        }
+                )
+            }
+        };
+        Err(XPathError { kind: XPathErrorKind::UnboundPrefix, message, column: column.0 as usize })
     }
 
     fn uri(&self, prefix: &str) -> Option<&'a str> {
         let bound = self.namespaces.iter().flat_map(|map| map.iter()).find(|(name, _)| **name == *prefix);
         match bound {
             Some((_, uri)) => Some(uri),
-            None => (prefix == "xml").then_some("http://www.w3.org/XML/1998/namespace"),
+            None => (prefix == "xml").then_some(XML),
         }
     }
 }
