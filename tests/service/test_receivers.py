@@ -16,7 +16,7 @@ import pytest
 from pathcast.service.problems import Problem
 from pathcast.service.publishing import Publication
 from pathcast.service.store import dead_letters, deliveries, documents, pushes, subscriptions
-from pathcast.service.webhooks import addresses
+from pathcast.service.webhooks import addresses, connections
 from pathcast.service.webhooks.dispatcher import TESTS
 from pathcast.service.webhooks.sender import Letter, Sender
 from tests.service.receiver import Receiver
@@ -25,8 +25,8 @@ from tests.service.test_webhooks import LOOPBACK, SECRET, Clock, failing, in_pro
 LETTER = Letter(id="dlv", body=b"<a/>", content_type=None, document="d", topic="t", subscription="s")
 
 
-def _certificate(folder: Path, name: str) -> Path:
-    """A certificate for one name, and its key, in one file."""
+def _certificate(folder: Path, *names: str) -> Path:
+    """A certificate for these names, and its key, in one file."""
     x509 = pytest.importorskip("cryptography.x509")
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -34,9 +34,10 @@ def _certificate(folder: Path, name: str) -> Path:
     key = ec.generate_private_key(ec.SECP256R1())
     now = datetime.datetime.now(datetime.UTC)
     day = datetime.timedelta(days=1)
-    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, names[0])])
     builder = x509.CertificateBuilder(subject, subject, key.public_key(), 1, now - day, now + day)
-    builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+    alternatives = x509.SubjectAlternativeName([x509.DNSName(name) for name in names])
+    builder = builder.add_extension(alternatives, critical=False)
     made = builder.add_extension(x509.BasicConstraints(True, None), critical=True).sign(key, hashes.SHA256())
     pem = serialization.Encoding.PEM
     private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
@@ -54,38 +55,140 @@ def _everything_is_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", here)
 
 
-def test_a_certificate_counts_for_its_name_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two names of one address: what was opened for the one is not used for the other."""
-    file = _certificate(tmp_path, "a.test")
-    monkeypatch.setenv("SSL_CERT_FILE", str(file))
-    called: list[bytes] = []
+class Secure:
+    """A receiver behind TLS at two addresses; a context manager that records each connection."""
 
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, file: Path) -> None:
+        self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._context.load_cert_chain(file)
+        self._servers: list[asyncio.Server] = []
+        self.port = 0
+        self.connections: list[tuple[str, list[bytes]]] = []
+        """For each the address, and what was asked over it."""
+        self.open = 0
+        self._changed = asyncio.Condition()
+
+    async def __aenter__(self) -> Secure:
+        for address in ("127.0.0.1", "127.0.0.2"):
+            server = await asyncio.start_server(self._answer, address, self.port, ssl=self._context)
+            self.port = server.sockets[0].getsockname()[1]
+            self._servers.append(server)
+        return self
+
+    async def __aexit__(self, *ended: object) -> None:
+        for server in self._servers:
+            server.close()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked: list[bytes] = []
+        self.connections.append((writer.get_extra_info("sockname")[0], asked))
+        self.open += 1
         try:
             while True:
-                called.append(await reader.readuntil(b"\r\n\r\n"))
+                asked.append(await reader.readuntil(b"\r\n\r\n"))
                 await reader.readexactly(len(LETTER.body))
                 writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         except (asyncio.IncompleteReadError, OSError):
             writer.close()
+        async with self._changed:
+            self.open -= 1
+            self._changed.notify_all()
 
-    async def run() -> list[bool]:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(file)
-        server = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=context)
-        port = server.sockets[0].getsockname()[1]
-        _everything_is_here(monkeypatch)
-        sender = Sender(LOOPBACK, 10.0)
-        outcomes = []
-        for name in ("a.test", "b.test", "a.test"):
-            webhook = {"url": f"https://{name}:{port}/", "secret": SECRET}
-            outcomes.append((await sender.call(webhook, LETTER, 1.0)).ok)
-        await sender.close()
-        server.close()
-        return outcomes
+    async def call(self, sender: Sender, name: str) -> bool:
+        webhook = {"url": f"https://{name}:{self.port}/", "secret": SECRET}
+        return (await sender.call(webhook, LETTER, 1.0)).ok
 
-    assert asyncio.run(run()) == [True, False, True]
-    assert all(b"Host: a.test:" in head for head in called)
+    async def wait(self, still: int) -> None:
+        """Until so many connections are open."""
+        async with asyncio.timeout(30), self._changed:
+            await self._changed.wait_for(lambda: self.open == still)
+
+
+def test_a_certificate_counts_for_its_name_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two names of one address: what was opened for the one is not used for the other."""
+    file = _certificate(tmp_path, "a.test")
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    _everything_is_here(monkeypatch)
+
+    async def run() -> None:
+        async with Secure(file) as secure:
+            sender = Sender(LOOPBACK, 10.0)
+            outcomes = [await secure.call(sender, name) for name in ("a.test", "b.test", "a.test")]
+            assert outcomes == [True, False, True]
+            assert all(b"Host: a.test:" in head for _, asked in secure.connections for head in asked)
+            await sender.close()
+
+    asyncio.run(run())
+
+
+def test_a_connection_is_used_again_for_its_name_and_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the certificate is good for both names."""
+    file = _certificate(tmp_path, "a.test", "b.test")
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    look_up = socket.getaddrinfo
+    here = ["127.0.0.1"]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda host, port, **how: look_up(here[0], port, **how))
+
+    async def run() -> list[tuple[str, list[str]]]:
+        async with Secure(file) as secure:
+            sender = Sender(LOOPBACK, 10.0)
+            for name in ("a.test", "b.test", "a.test", "b.test", "a.test"):
+                assert await secure.call(sender, name)
+            here[0] = "127.0.0.2"
+            for _ in range(2):
+                assert await secure.call(sender, "a.test")
+            await sender.close()
+            await secure.wait(still=0)
+            return [
+                (address, [head.partition(b"Host: ")[2][:1].decode() for head in asked if head])
+                for address, asked in secure.connections
+            ]
+
+    assert asyncio.run(run()) == [
+        ("127.0.0.1", ["a", "a", "a"]),
+        ("127.0.0.1", ["b", "b"]),
+        ("127.0.0.2", ["a", "a"]),
+    ]
+
+
+def test_connections_that_no_call_uses_are_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"{letter}.test" for letter in "abcde"]
+    file = _certificate(tmp_path, *names)
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    monkeypatch.setattr(connections, "KEPT", 2)
+    monkeypatch.setattr(connections, "IDLE", 600.0)
+    _everything_is_here(monkeypatch)
+
+    async def run() -> None:
+        async with Secure(file) as secure:
+            sender = Sender(LOOPBACK, 10.0)
+            assert all(await asyncio.gather(*(secure.call(sender, name) for name in names)))
+            await secure.wait(still=2)
+            await sender.close()
+            await secure.wait(still=0)
+            assert len(secure.connections) == len(names)
+
+    asyncio.run(run())
+
+
+def test_a_connection_is_closed_when_no_call_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = _certificate(tmp_path, "a.test")
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    monkeypatch.setattr(connections, "IDLE", 0.05)
+    _everything_is_here(monkeypatch)
+
+    async def run() -> None:
+        async with Secure(file) as secure:
+            sender = Sender(LOOPBACK, 10.0)
+            for _ in range(2):
+                assert await secure.call(sender, "a.test")
+                await secure.wait(still=0)
+            await sender.close()
+            assert len(secure.connections) == 2
+
+    asyncio.run(run())
 
 
 def test_a_name_with_other_letters(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,8 @@ from urllib.parse import urlsplit
 from pathcast.service.settings import Network
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+Place: TypeAlias = tuple[str, str, str]
+"""Where a connection leads: the name, the scheme, and the address with the port."""
 
 # A name server may be slow on purpose. The threads that look at the store must not wait for it.
 _LOOKUPS = ThreadPoolExecutor(256, "lookups")
@@ -48,6 +50,12 @@ class Target:
     """What the header ``Host`` says."""
     name: str
     """What the certificate must be for."""
+
+    @property
+    def place(self) -> Place:
+        """What another call must share to go over the same connection."""
+        parts = urlsplit(self.url)
+        return self.name, parts.scheme, parts.netloc
 
 
 def check_url(url: str, allowed: Sequence[Network]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ssl
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,9 +12,9 @@ import httpx
 import pathcast
 from pathcast.service.settings import Network
 from pathcast.service.webhooks import addresses, signature
+from pathcast.service.webhooks.connections import Connections
 
 ANSWER_BYTES = 64 << 10  # of a receiver's answer; the rest is not read
-_CONNECTIONS = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +68,7 @@ class Sender:
     def __init__(self, allowed: Sequence[Network], timeout: float) -> None:
         self._allowed = allowed
         self._timeout = timeout
-        self._plain = _client(timeout, kept=64)
-        # Connections are kept by address, and a certificate was checked for one of the names that lead there:
-        # another name's call must not go over it.
-        self._secure = _client(timeout, kept=0)
+        self._connections = Connections(timeout)
 
     async def call(self, webhook: Mapping[str, str], letter: Letter, now: float) -> Outcome:
         """Call a receiver; never raises for what a receiver does."""
@@ -97,37 +93,25 @@ class Sender:
 
     async def _post(self, url: str, body: bytes, headers: dict[str, str]) -> int:
         target = await addresses.resolve(url, self._allowed)
-        client = self._secure if target.url.startswith("https:") else self._plain
-        request = client.build_request(
-            "POST",
-            target.url,
-            content=body,
-            headers={**headers, "Host": target.host},
-            extensions={"sni_hostname": target.name},
-        )
-        response = await client.send(request, stream=True)
-        try:
-            read = 0
-            async for chunk in response.aiter_raw():
-                read += len(chunk)
-                if read > ANSWER_BYTES:
-                    break  # the status is known; closing drops the connection
-        finally:
-            await response.aclose()
-        return response.status_code
+        async with self._connections.lent(target) as client:
+            request = client.build_request(
+                "POST",
+                target.url,
+                content=body,
+                headers={**headers, "Host": target.host},
+                extensions={"sni_hostname": target.name},
+            )
+            response = await client.send(request, stream=True)
+            try:
+                read = 0
+                async for chunk in response.aiter_raw():
+                    read += len(chunk)
+                    if read > ANSWER_BYTES:
+                        break  # the status is known; closing drops the connection
+            finally:
+                await response.aclose()
+            return response.status_code
 
     async def close(self) -> None:
-        """Close all connections."""
-        await self._plain.aclose()
-        await self._secure.aclose()
-
-
-def _client(timeout: float, kept: int) -> httpx.AsyncClient:
-    """A client that keeps so many connections for the next call."""
-    return httpx.AsyncClient(
-        follow_redirects=False,
-        trust_env=False,  # no proxy: it would resolve the name again
-        timeout=httpx.Timeout(timeout),
-        limits=httpx.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=kept),
-        verify=ssl.create_default_context(),
-    )
+        """Close all connections that no call uses."""
+        await self._connections.close()
