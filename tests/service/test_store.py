@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from sqlalchemy import Connection, insert, text, update
+from sqlalchemy import Connection, insert, inspect, select, text, update
 
 from pathcast.service.catalog import Catalog, LiveTopic, empty_index
 from pathcast.service.publishing import Publication, Publisher
@@ -20,6 +20,7 @@ from pathcast.service.store import (
     documents,
     matches,
     postings,
+    pushes,
     subscriptions,
     tables,
     tallies,
@@ -184,8 +185,16 @@ def test_any_life_of_a_topic(database: Database, seed: int, monkeypatch: pytest.
             assert connection.execute(text(f"SELECT count(*) FROM {name}")).scalar() == 0
 
 
+def _as_version_2(connection: Connection) -> None:
+    """Take a new store back to the version before what waits had an index by time."""
+    connection.execute(text("DROP INDEX pushes_by_subscription"))
+    connection.execute(text("CREATE INDEX pushes_by_subscription ON pushes (topic, subscription, state)"))
+    connection.execute(update(tables.meta).values(value="2"))
+
+
 def _as_version_1(connection: Connection) -> None:
     """Take a new store back to the first version of the schema."""
+    _as_version_2(connection)
     for name in ("matches", "postings", "tallies"):
         connection.execute(text(f"DROP TABLE {name}"))
     for table, column in (("topics", "filed"), ("subscriptions", "born")):
@@ -228,6 +237,92 @@ def test_a_store_of_the_first_version_is_taken_over(database: Database) -> None:
         assert subscriptions.acknowledge(connection, topic, "a", numbers[2]) == numbers[2]
         assert deliveries.pending(connection, "t", 10) == 0
         connection.execute(insert(tables.meta).values(name="still", value="writable"))
+
+
+def test_a_store_of_the_second_version_gets_its_index(database: Database) -> None:
+    def indexes(connection: Connection) -> dict[str | None, list[str | None]]:
+        return {each["name"]: each["column_names"] for each in inspect(connection).get_indexes("pushes")}
+
+    with database.writing() as connection:
+        new = indexes(connection)
+        topic = _waiting_topic(connection, "t", "news")
+        pushes.add(connection, [("t", topic, "s", 1)], 1.0)
+        _as_version_2(connection)
+        assert indexes(connection) != new
+    database.migrate()
+    database.migrate()  # the second time there is nothing to do
+    with database.writing() as connection:
+        assert indexes(connection) == new
+        assert connection.scalar(select(tables.meta.c.value)) == str(tables.VERSION)
+        assert [push.subscription for push in pushes.lease(connection, "w", 2.0, 3.0, 9)] == ["s"]
+
+
+@pytest.mark.parametrize("full", ["subscription", "tenant"])
+def test_what_is_due_is_found_behind_any_backlog(database: Database, full: str) -> None:
+    """SQLite counts its steps: four times the backlog takes no more."""
+    steps: list[int] = []
+    for backlog in (1_000, 4_000):
+        with database.writing() as connection:
+            connection.execute(text("DELETE FROM pushes"))
+            busy, free = (_waiting_topic(connection, tenant, f"n{backlog}") for tenant in ("busy", "free"))
+            for number, document in ((busy, backlog), (free, 1)):
+                name = "busy" if number == busy else "free"
+                pushes.add(connection, [(name, number, "s", each) for each in range(1, document + 1)], number)
+        with database.writing() as connection:
+            ticks: list[None] = []
+            if database.kind == "sqlite":
+                raw: Any = connection.connection.dbapi_connection
+                raw.set_progress_handler(lambda ticks=ticks: ticks.append(None), 1)
+            given: Any = {"busy": [(busy, "s")]} if full == "subscription" else {"busy_tenants": ["busy"]}
+            query = pushes.lease(connection, "w", 1e9, 2e9, 64, **given)
+            if database.kind == "sqlite":
+                raw.set_progress_handler(None, 0)
+            steps.append(len(ticks))
+            assert [push.tenant for push in query] == ["free"]
+    assert steps[1] <= steps[0] * 1.1, steps
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_leases_take_all_that_is_due_and_free(
+    database: Database, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pushes, "_FIRST", 3)
+    chance = random.Random(seed)
+    with database.writing() as connection:
+        of = {_waiting_topic(connection, tenant, name): tenant for tenant in "abc" for name in ("x", "y")}
+        for number in of:
+            more = [Subscription(id=id, xpath="//a", delivery=WEBHOOK) for id in IDS]
+            subscriptions.put(connection, number, more, 2, 0.0, 0)
+        for _ in range(150):
+            number = chance.choice(list(of))
+            due = float(chance.randrange(20))
+            pushes.add(connection, [(of[number], number, chance.choice(IDS), 1)], due)
+    for _ in range(4):
+        busy = [(chance.choice(list(of)), chance.choice(IDS)) for _ in range(chance.randrange(20))]
+        tenants = chance.sample("abc", chance.randrange(3))
+        now = float(chance.randrange(20))
+        p = tables.pushes.c
+        with database.writing() as connection:
+            rows = connection.execute(select(p.number, p.tenant, p.topic, p.subscription).where(p.due <= now))
+            free = {
+                number
+                for number, tenant, topic, id in rows
+                if tenant not in tenants and (topic, id) not in busy
+            }
+            taken: list[int] = []
+            while some := pushes.lease(connection, "w", now, 100.0, chance.randrange(1, 9), busy, tenants):
+                taken += [push.number for push in some]
+            assert sorted(taken) == sorted(free)
+            pushes.release(connection, taken[::2], "w", now)
+
+
+def _waiting_topic(connection: Connection, tenant: str, name: str) -> int:
+    number = topics.create(connection, tenant, name, {}, 0.0).number
+    subscriptions.put(connection, number, [Subscription(id="s", xpath="//a", delivery=WEBHOOK)], 1, 0.0, 0)
+    row: dict[str, Any] = {"tenant": tenant, "received": 1.0, "size": 4, "matched": 1, "topic": number}
+    row |= {"content_type": None, "trace": None, "body": b"<a/>"}
+    documents.add(connection, [{**row, "id": f"{tenant}_{name}"}])
+    return number
 
 
 def test_a_topic_that_cannot_be_indexed_harms_no_other(database: Database) -> None:

@@ -35,5 +35,13 @@ def _lists_of_receivers(connection: Connection) -> None:
     connection.execute(text("DROP TABLE deliveries"))
 
 
-MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _lists_of_receivers}
+def _pushes_by_subscription(connection: Connection) -> None:
+    """From 2 to 3: what waits for one subscription is found by its time."""
+    connection.execute(text("DROP INDEX pushes_by_subscription"))
+    connection.execute(
+        text("CREATE INDEX pushes_by_subscription ON pushes (topic, state, subscription, due)")
+    )
+
+
+MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _lists_of_receivers, 2: _pushes_by_subscription}
 """By the version that they begin with."""

@@ -3,6 +3,10 @@
 A worker takes due rows by writing its name and a time into them; while the lease holds, nobody else takes
 them. A worker that dies leaves leases that run out. On PostgreSQL `SKIP LOCKED` keeps workers from waiting
 for each other.
+
+What is due longest is looked at first. When all of that belongs to subscriptions or tenants that are busy, a
+walk in the index goes from one subscription to the next and sees the first due push of each: a lease costs
+at most the number of subscriptions for which something waits, and not the number of pushes.
 """
 
 from __future__ import annotations
@@ -11,11 +15,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, and_, func, insert, or_, select, tuple_, update
+from sqlalchemy import Connection, Select, and_, func, insert, or_, select, tuple_, update
 
 from pathcast.service.store import tables
 
 p = tables.pushes
+_FIRST = 512  # that are looked at in the order of time
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +60,11 @@ def lease(
     busy_tenants: Collection[str] = (),
 ) -> list[Push]:
     """Take due pushes until a moment, but none of subscriptions or tenants that are busy."""
-    query = select(p.c.number).where(p.c.state == "waiting", p.c.due <= now).order_by(p.c.due).limit(limit)
-    if busy:
-        query = query.where(tuple_(p.c.topic, p.c.subscription).not_in(list(busy)))
-    if busy_tenants:
-        query = query.where(p.c.tenant.not_in(list(busy_tenants)))
+    found = _first(connection, now, busy, busy_tenants)
+    if found is None:
+        found = list(connection.scalars(_heads(now, busy, busy_tenants)))
+    due = and_(p.c.number.in_(found), p.c.state == "waiting", p.c.due <= now)
+    query = select(p.c.number).where(due).order_by(p.c.due).limit(limit)
     if connection.dialect.name == "postgresql":
         query = query.with_for_update(skip_locked=True)
     numbers = list(connection.scalars(query))
@@ -68,6 +73,41 @@ def lease(
     # `due` is also the end of the lease: then the push is anybody's again.
     connection.execute(update(p).where(p.c.number.in_(numbers)).values(lease=worker, due=until))
     return _leased(connection, numbers)
+
+
+def _first(
+    connection: Connection, now: float, busy: Collection[tuple[int, str]], busy_tenants: Collection[str]
+) -> list[int] | None:
+    """Of those that are due longest, the ones that are free; nothing when none is and more may be due."""
+    columns = (p.c.number, p.c.tenant, p.c.topic, p.c.subscription)
+    query = select(*columns).where(p.c.state == "waiting", p.c.due <= now).order_by(p.c.due).limit(_FIRST)
+    rows = connection.execute(query).all()
+    full, tenants = set(busy), set(busy_tenants)
+    free = [row[0] for row in rows if (row[2], row[3]) not in full and row[1] not in tenants]
+    return free if free or len(rows) < _FIRST else None
+
+
+def _heads(
+    now: float, busy: Collection[tuple[int, str]], busy_tenants: Collection[str]
+) -> Select[tuple[int]]:
+    """The first due push of each subscription, by a step in the index from one subscription to the next."""
+    t, other = tables.topics, p.alias()
+    waiting = other.c.state == "waiting"
+    least = func.min(other.c.subscription)
+    begin = select(least).where(other.c.topic == t.c.number, waiting).scalar_subquery()
+    topics = select(t.c.number.label("topic"), begin.label("subscription"))
+    walk = topics.where(t.c.tenant.not_in(list(busy_tenants))).cte("walk", recursive=True)
+    at = (other.c.topic == walk.c.topic, waiting)
+    further = select(least).where(*at, other.c.subscription > walk.c.subscription).scalar_subquery()
+    walk = walk.union_all(select(walk.c.topic, further).where(walk.c.subscription.is_not(None)))
+    at = (other.c.topic == walk.c.topic, waiting)
+    mine = select(other.c.number).where(*at, other.c.subscription == walk.c.subscription, other.c.due <= now)
+    head = mine.order_by(other.c.due).limit(1).scalar_subquery().label("number")
+    free = select(head).where(walk.c.subscription.is_not(None))
+    if busy:
+        free = free.where(tuple_(walk.c.topic, walk.c.subscription).not_in(list(busy)))
+    heads = free.subquery()
+    return select(heads.c.number).where(heads.c.number.is_not(None)).order_by(heads.c.number).limit(_FIRST)
 
 
 def _leased(connection: Connection, numbers: list[int]) -> list[Push]:

@@ -33,7 +33,7 @@ from sqlalchemy import (
     func,
 )
 
-VERSION = 2
+VERSION = 3
 """The version of this schema."""
 
 metadata = MetaData()
@@ -151,7 +151,7 @@ pushes = Table(
     Column("changed", Float, nullable=False),
     Index("pushes_by_due", "state", "due"),
     Index("pushes_by_document", "document"),
-    Index("pushes_by_subscription", "topic", "subscription", "state"),
+    Index("pushes_by_subscription", "topic", "state", "subscription", "due"),
     sqlite_autoincrement=True,
 )
 
