@@ -33,6 +33,7 @@ FILES = {
     "service-size": "service",
     "relational-claims": "relational-paper",
     "spark-arithmetic": "spark-placement",
+    "spark-shares": "spark-ways",
 }
 """The files of tables that are named otherwise."""
 
@@ -299,17 +300,19 @@ TABLES: dict[str, Table] = {
         "spark-ways",
         "matches / document",
         "one thread/s",
-        "two threads/s",
         "one thread from files/s",
         "data source, lists/s",
         "data source, lists, LZ4/s",
         "data source, rows/s",
-        "DataFrame, lists/s",
         "DataFrame/s",
+        "DataFrame, LZ4/s",
+    ),
+    "spark-shares": plain(
+        "spark-ways",
         "data source, lists, share of 2 cores",
         "data source, lists, share of 2 cores from files",
         "data source, lists, LZ4, share of 2 cores",
-        "DataFrame, lists, share of 2 cores",
+        "data source, rows, share of 2 cores",
         "DataFrame, share of 2 cores",
         "DataFrame, LZ4, share of 2 cores",
     ),
