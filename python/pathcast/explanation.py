@@ -82,6 +82,7 @@ class Explanation:
                 lines.append(f"{'holds' if path.matched else 'does not hold'}: {path.text}")
             for step in path.steps:
                 lines.extend(_lines(step))
+        # Of what fails only a negation begins so, and the lines above say what holds within it.
         if self.failure and self.failure.startswith("not("):
             lines.append(f"does not hold: {self.failure}")
         elif not self.matched and not self._failing_is_shown():
